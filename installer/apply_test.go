@@ -44,7 +44,7 @@ func (h home) write(path, text string) {
 	}
 }
 
-func (h home) apply(op Op) Change {
+func (h home) apply(op op) Change {
 	h.t.Helper()
 	c, err := Apply(h.Target, op)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestModeIsKept(t *testing.T) {
 		if err := os.Chmod(h.Path, mode); err != nil {
 			t.Fatal(err)
 		}
-		for _, op := range []Op{Install(testSpec), Uninstall()} {
+		for _, op := range []op{Install(testSpec), Uninstall()} {
 			h.apply(op)
 			if info, err := os.Stat(h.Path); err != nil || info.Mode().Perm() != mode {
 				t.Errorf("%v became %v, %v", mode, info.Mode(), err)
@@ -147,7 +147,7 @@ func TestLinkObstacles(t *testing.T) {
 			if err := put(h); err != nil {
 				t.Fatal(err)
 			}
-			for _, op := range []Op{Install(testSpec), Uninstall()} {
+			for _, op := range []op{Install(testSpec), Uninstall()} {
 				_, err := Apply(h.Target, op)
 				if !told(err) {
 					t.Errorf("error %v", err)

@@ -127,26 +127,21 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 	if want.KeepAnswers {
 		want.Answers = slices.ContainsFunc(d.own(), func(e hookEntry) bool { return Entry{Args: e.words()}.Answers() })
 	}
-	// Adding comes first, so that hooks whose events all change keep their place.
-	if err := d.add(want); err != nil {
+	if err := d.settle(want); err != nil {
 		return nil, err
 	}
-	d.settle(want)
 	return d.bytes(), nil
 }
 
 // remove returns the settings without beckon's entries, and without the hooks, events and
-// groups that held nothing else. old is not modified; the result is never nil.
+// groups that held nothing else. old is not modified.
 func remove(old []byte) ([]byte, error) {
 	d, err := parseTree(old)
-	if err != nil {
-		return nil, err
-	}
-	if !owns(old) {
-		return append([]byte{}, old...), nil
+	if err != nil || !owns(old) {
+		return old, err
 	}
 	d.dropStatus()
-	d.settle(Spec{})
+	_ = d.settle(Spec{}) // adds nothing, which alone fails
 	return d.bytes(), nil
 }
 
@@ -221,8 +216,8 @@ func (d *document) own() (all []hookEntry) {
 	return all
 }
 
-// settle keeps one entry of ours for each slot of want, as it should be, and removes the others.
-func (d *document) settle(want Spec) {
+// settle makes one entry of ours for each slot of want, as it should be, and removes the others.
+func (d *document) settle(want Spec) error {
 	slots := want.slots()
 	var gone []hookEntry
 	for _, e := range d.own() {
@@ -236,9 +231,16 @@ func (d *document) settle(want Spec) {
 		}
 		slots = slices.Delete(slots, i, i+1)
 	}
+	// Adding comes first, so that hooks whose events all change keep their place.
+	for _, slot := range slots {
+		if err := d.add(strings.TrimSuffix(slot, replySlot), want.entry(slot)); err != nil {
+			return err
+		}
+	}
 	for _, e := range slices.Backward(gone) { // a removal moves what is behind it
 		e.remove()
 	}
+	return nil
 }
 
 // remove removes the entry, with every container that holds nothing else. A group holds nothing else
@@ -258,37 +260,27 @@ func (e hookEntry) remove() {
 	cut(at.container, at.index)
 }
 
-// add adds a group for each slot of want that has no entry of ours.
-func (d *document) add(want Spec) error {
-	have := map[string]bool{}
-	for _, e := range d.own() {
-		have[e.slot()] = have[e.slot()] || e.runs
+// add adds a group with the entry to an event.
+func (d *document) add(event string, e entryText) error {
+	hooks := member(&d.file, "hooks")
+	switch {
+	case hooks == nil:
+		put(&d.file, "hooks", struct{}{}, 0)
+		hooks = member(&d.file, "hooks")
+	case hooks.Value.Kind() == 'n':
+		hooks.Value = valueOf(struct{}{}).Value
+	case hooks.Value.Kind() != '{':
+		return d.problem(hooks.StartOffset, "hooks: not what the client reads there",
+			"hooks maps event names to arrays of groups")
 	}
-	for _, slot := range want.slots() {
-		if have[slot] {
-			continue
-		}
-		hooks := member(&d.file, "hooks")
-		switch {
-		case hooks == nil:
-			put(&d.file, "hooks", struct{}{}, 0)
-			hooks = member(&d.file, "hooks")
-		case hooks.Value.Kind() == 'n':
-			hooks.Value = valueOf(struct{}{}).Value
-		case hooks.Value.Kind() != '{':
-			return d.problem(hooks.StartOffset, "hooks: not what the client reads there",
-				"hooks maps event names to arrays of groups")
-		}
-		name := strings.TrimSuffix(slot, replySlot)
-		group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
-		switch list := member(hooks, name); {
-		case list == nil:
-			put(hooks, name, []any{group}, 1)
-		case list.Value.Kind() == 'n':
-			list.Value = valueOf([]any{group}).Value
-		case list.Value.Kind() == '[': // else another tool's
-			put(list, "", group, 2)
-		}
+	group := map[string]any{"hooks": []any{e}} // no matcher, so it matches all
+	switch list := member(hooks, event); {
+	case list == nil:
+		put(hooks, event, []any{group}, 1)
+	case list.Value.Kind() == 'n':
+		list.Value = valueOf([]any{group}).Value
+	case list.Value.Kind() == '[': // else another tool's
+		put(list, "", group, 2)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestInspectPlugin(t *testing.T) {
 func TestOriginal(t *testing.T) {
 	h := newHome(t).with("{ }")
 	for _, edit := range []struct {
-		op       Op
+		op       op
 		recorded bool
 	}{{Install(testSpec), true}, {Uninstall(), false}} {
 		if _, err := Apply(h.Target, edit.op); err != nil {

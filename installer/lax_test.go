@@ -74,8 +74,11 @@ func TestLaxSettings(t *testing.T) {
 				h := newHome(t).with(old)
 				h.agent = spec.agent
 				h.apply(Install(spec))
-				now := FileEdit{Target: h.Target, Op: Install(spec)}
-				if r := InspectFile(h.Target); r.Err != nil || !now.Noop() || len(r.Entries) != len(spec.Events) {
+				now, err := Plan(h.Target, Install(spec))
+				if err != nil || !now.Noop() {
+					t.Errorf("a second time: %v", err)
+				}
+				if r := InspectFile(h.Target); r.Err != nil || len(r.Entries) != len(spec.Events) {
 					t.Errorf("%+v", r)
 				}
 				h.apply(Uninstall())

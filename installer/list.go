@@ -2,10 +2,9 @@ package installer
 
 import "slices"
 
-// List returns the operation that adds words to a list at the top of a JSON file, or takes them out; an
-// empty list goes. What is not in before is ours.
-func List(name string, words []string, on bool, before []string) Op {
-	edit := func(old []byte) ([]byte, error) {
+// List returns words in a list at the top of a JSON file; an empty list goes. What is not in before is ours.
+func (t Target) List(name string, words, before []string) Part {
+	edit := func(old []byte, on bool) ([]byte, error) {
 		d, err := parseTree(old)
 		if err != nil {
 			return nil, err
@@ -35,7 +34,7 @@ func List(name string, words []string, on bool, before []string) Op {
 		}
 		return now, nil
 	}
-	return Op{edit: edit, owns: func(text []byte) bool {
+	return Part{Target: t, edit: edit, owns: func(text []byte) bool {
 		return slices.ContainsFunc(Listed(text, name), func(s string) bool { return !slices.Contains(before, s) })
 	}}
 }

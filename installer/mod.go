@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -57,26 +56,14 @@ var parts = []part{
 
 func (p part) ours(text []byte) bool { return bytes.HasPrefix(text, []byte(p.mark)) }
 
-// Edits returns the edits that make m.Dir the mod's plugin, or take it away. keep is where the second
-// finds what was there before the first.
-func (m Mod) Edits(keep string, on bool) (edits []FileEdit, err error) {
-	if on {
-		err = Spec{Command: m.Hook, Events: []string{"Stop"}}.check()
-	} else if !m.Alone() {
-		return nil, nil
-	}
+// Parts returns the files that make m.Dir the mod's plugin. keep is where their undoing finds what was
+// there before.
+func (m Mod) Parts(keep string) (all []Part) {
 	for _, p := range parts {
-		op := without(p.ours)
-		if on {
-			op = whole(func([]byte) ([]byte, error) { return p.text(m), err }, p.ours)
-		}
 		t := Target{Scope: User, Path: filepath.Join(m.Dir, filepath.FromSlash(p.name)), Keep: keep}
-		edits = append(edits, FileEdit{Target: t, Op: op})
+		all = append(all, t.whole(func([]byte) ([]byte, error) { return p.text(m), nil }, p.ours))
 	}
-	if !on { // the directories go last
-		slices.Reverse(edits)
-	}
-	return edits, err
+	return all
 }
 
 // has reports whether the plugin in dir has the file as we write it.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,13 +14,27 @@ func modOf(dir string) Mod {
 	return Mod{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Hook: "/opt/beckon-hook"}
 }
 
-// apply makes m.Dir the mod, or removes it, and reports whether anything had to be written.
+// apply makes m.Dir the mod, or removes it as setup does, and reports whether anything had to be written.
 func (m Mod) apply(keep string, on bool) (changed bool, err error) {
-	files, err := m.Edits(keep, on)
-	for _, f := range files {
-		changed = changed || !f.Noop()
+	files := m.Parts(keep)
+	if !on {
+		slices.Reverse(files)
 	}
-	return changed, errors.Join(err, ApplyAll(files))
+	if !on && !m.Alone() {
+		return false, nil
+	}
+	for _, f := range files {
+		c, e := f.Plan(on)
+		changed, err = changed || !c.Noop(), errors.Join(err, e)
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, f := range files {
+		_, e := f.Apply(on)
+		err = errors.Join(err, e)
+	}
+	return changed, err
 }
 
 // contents returns every file and directory below dir, with the files' bytes.

@@ -18,99 +18,67 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Op is an operation on one file: Install, Uninstall, StatusLine, Put, List, or a part of a plugin.
-type Op struct {
-	// edit returns the text with our part as it should be. nil is a missing file, before and after.
-	edit func(old []byte) (text []byte, err error)
-	// owns reports whether a text has a part of ours.
+// Part is what beckon has in one file: hooks, the status line, a line, words in a list, or the whole file.
+type Part struct {
+	Target
+	// edit returns the text with the part, or without it. nil is a missing file, before and after.
+	edit func(old []byte, on bool) (text []byte, err error)
+	// owns reports whether a text has anything of ours.
 	owns func(text []byte) bool
-
-	shared bool // the file, and a directory made for it, are for others to read
-	undo   bool // it removes what is ours, whatever the file
 
 	testOnlyBeforeRename func()
 }
 
-// Install returns the operation that makes a file hold want's entries.
-func Install(want Spec) Op {
-	if ownFile(want.agent) {
-		return whole(want.whole, ours)
+// Hooks returns want's entries in a settings file, or the file of an agent that is beckon's alone.
+func (t Target) Hooks(want Spec) Part {
+	if ownFile(t.agent) {
+		return t.whole(want.whole, ours)
 	}
-	edit := func(old []byte) ([]byte, error) { return Edit(old, want) }
-	return Op{edit: edit, owns: owns}
-}
-
-// Uninstall returns the operation that removes beckon's entries from a file, or the whole file if
-// it is beckon's own.
-func Uninstall() Op {
-	return Op{undo: true, owns: owns, edit: func(old []byte) ([]byte, error) {
-		if old == nil {
-			return nil, nil
+	return Part{Target: t, owns: owns, edit: func(old []byte, on bool) ([]byte, error) {
+		if on {
+			return Edit(old, want)
 		}
 		return remove(old)
 	}}
 }
 
-// whole returns the operation that makes a file what text returns for the old bytes.
-func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
-	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
-		if old != nil && !ours(old) {
-			return nil, typed.Advise(errors.New("is there already, and not beckon's"), "move it away")
-		}
-		return text(old)
-	}}
+// Answers returns what answers need beyond want's entries.
+func (t Target) Answers(want Spec) Part {
+	p := t.Hooks(want)
+	p.edit = func(old []byte, on bool) ([]byte, error) {
+		want.Answers, want.KeepAnswers = on, false
+		return t.Hooks(want).edit(old, true)
+	}
+	return p
 }
 
-// without returns the operation that removes a file if it is ours.
-func without(ours func([]byte) bool) Op {
-	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
-		if ours(old) {
+// whole returns a file that is what text makes of its old bytes.
+func (t Target) whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Part {
+	return Part{Target: t, owns: ours, edit: func(old []byte, on bool) ([]byte, error) {
+		switch mine := ours(old); {
+		case on && old != nil && !mine:
+			return nil, typed.Advise(errors.New("is there already, and not beckon's"), "move it away")
+		case on:
+			return text(old)
+		case mine:
 			return nil, nil
 		}
 		return old, nil
 	}}
 }
 
-// FileEdit is an operation on a file.
-type FileEdit struct {
-	Target
-	Op
-}
-
-// Noop reports whether the file is as the edit makes it.
-func (f FileEdit) Noop() bool {
-	c, err := Plan(f.Target, f.Op)
-	return err == nil && c.Noop()
-}
-
-// ApplyAll carries out edits of different files, and none if one of them is refused.
-func ApplyAll(files []FileEdit) error {
-	for _, f := range files {
-		if _, err := Plan(f.Target, f.Op); err != nil {
-			return err
-		}
-	}
-	for _, f := range files {
-		if _, err := Apply(f.Target, f.Op); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Change is what an operation does, or did, to one file.
+// Change is what adding or removing a part does, or did, to its file.
 type Change struct {
-	Target Target
-	File   string // the real file, links resolved
-	Old    []byte // nil: there is no file
-	New    []byte // nil: the file is to be removed
+	Part
+	File string // the real file, links resolved
+	Old  []byte // nil: there is no file
+	New  []byte // nil: the file is to be removed
 
 	was  snapshot
 	kept kept
 	save *record // record to write before the file; nil to leave it
 	copy []byte  // old bytes to write with it; nil to leave them
 	made string  // directory that we made for the file, if what is ours goes
-	op   Op
 }
 
 // Noop reports whether the file stays as it is.
@@ -130,26 +98,22 @@ func (c Change) Diff() string {
 	return string(text)
 }
 
-// Plan reads a file and returns what Apply would do to it. It writes nothing.
-func Plan(t Target, op Op) (Change, error) {
-	was, err := readSettled(t.Path)
+// Plan reads the file and returns what Apply would do to it. It writes nothing.
+func (p Part) Plan(on bool) (Change, error) {
+	was, err := readSettled(p.Path)
 	if err != nil {
 		return Change{}, err
 	}
-	if op.undo && ownFile(t.agent) {
-		op = without(ours)
-	}
-	op.shared = op.shared || t.Scope == Project
-	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
+	c := Change{Part: p, File: was.file, Old: was.data, was: was, kept: keptFor(p.Keep, was.file)}
 	r, known := c.kept.load()
 	if r.Schema > recordSchema { // what a newer version stored in it would be lost, and with it the old bytes
 		return Change{}, failed("reading the record of an install", c.kept.record,
 			errors.New("a newer beckon wrote it"), "use that version, or update this one")
 	}
-	if c.New, err = op.edit(c.Old); err != nil {
-		return Change{}, fmt.Errorf("editing %q: %w", t.Path, err)
+	if c.New, err = p.edit(c.Old, on); err != nil {
+		return Change{}, fmt.Errorf("editing %q: %w", p.Path, err)
 	}
-	if op.owns(c.New) {
+	if p.owns(c.New) {
 		c.remember(r, known)
 	} else {
 		c.giveBack(r, known)
@@ -164,7 +128,7 @@ func (c *Change) remember(r record, known bool) {
 		return
 	case known && c.Old != nil && r.Wrote == digest(c.Old):
 		r.Wrote = digest(c.New) // nobody else wrote in between: the old bytes stay valid
-	case c.op.owns(c.Old):
+	case c.owns(c.Old):
 		r.Wrote = "" // others wrote in between, or the record was lost: the old bytes lack that
 	default:
 		r = record{Created: c.Old == nil, Original: digest(c.Old), Wrote: digest(c.New)}
@@ -193,13 +157,13 @@ func (c *Change) giveBack(r record, known bool) {
 // checkWritable refuses a file whose protection a rename would bypass, and a link into a directory that
 // is not there.
 func (c Change) checkWritable() error {
-	link, err := os.Readlink(c.Target.Path)
+	link, err := os.Readlink(c.Path)
 	switch {
 	case c.Noop():
 	case c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0:
 		return failed("editing", c.File, errors.New("is read-only"), c.elsewhere())
 	case err == nil && !plainfile.Exists(filepath.Dir(c.File)):
-		return failed("following the link", c.Target.Path, errors.New("its directory does not exist"),
+		return failed("following the link", c.Path, errors.New("its directory does not exist"),
 			"it points to "+link)
 	}
 	return nil
@@ -209,10 +173,10 @@ func (c Change) checkWritable() error {
 // link into a store of packages.
 func (c Change) elsewhere() string {
 	is := "make it writable"
-	if c.File != c.Target.Path {
-		is = c.Target.Path + " leads there; add the hooks where that file is made"
+	if c.File != c.Path {
+		is = c.Path + " leads there; add the hooks where that file is made"
 	}
-	if c.Target.agent == nil && !c.op.shared {
+	if c.agent == nil && !c.shared {
 		is += ", or use the plugin, which needs no settings (beckon help install)"
 	}
 	return is
@@ -230,21 +194,21 @@ var (
 	errBusy  = errors.New("settings are busy")
 )
 
-// Apply carries out an operation and returns the change that it made. If another program
+// Apply adds or removes the part and returns the change that it made. If another program
 // rewrites the file meanwhile, it starts again from the new content, and gives up after some
 // tries. On any error the file is unchanged. A Noop change writes nothing into it.
-func Apply(t Target, op Op) (Change, error) {
-	file, err := resolve(t.Path)
+func (p Part) Apply(on bool) (Change, error) {
+	file, err := resolve(p.Path)
 	if err != nil {
-		return Change{}, failed("following the link", t.Path, err, "")
+		return Change{}, failed("following the link", p.Path, err, "")
 	}
-	unlock, err := lockFor(keptFor(t.Keep, file).lock)
+	unlock, err := lockFor(keptFor(p.Keep, file).lock)
 	if err != nil {
 		return Change{}, err
 	}
 	defer unlock()
 	for try := range applyTries {
-		c, err := Plan(t, op)
+		c, err := p.Plan(on)
 		if err == nil {
 			err = c.commit()
 		}
@@ -275,11 +239,11 @@ func (c *Change) commit() error {
 	if !c.Noop() {
 		err = c.write()
 	}
-	if err == nil && !c.op.owns(c.New) {
+	if err == nil && !c.owns(c.New) {
 		err = c.kept.forget()
 	}
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
-	if denied && c.File != c.Target.Path {
+	if denied && c.File != c.Path {
 		err = typed.Advise(err, c.elsewhere())
 	}
 	return err
@@ -291,9 +255,9 @@ func (c *Change) write() error {
 	dir := filepath.Dir(c.File)
 	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
 	switch {
-	case c.op.shared:
+	case c.shared:
 		fileMode, dirMode = 0o644, 0o755
-	case c.Target.Scope == Local: // the project's other settings will be there too
+	case c.Scope == Local: // the project's other settings will be there too
 		dirMode = 0o755
 	}
 	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
@@ -319,12 +283,12 @@ func (c *Change) write() error {
 
 // unmoved reads the file again and reports errMoved if it is not the one planned for.
 func (c *Change) unmoved() error {
-	now, err := readSettings(c.Target.Path)
+	now, err := readSettings(c.Path)
 	if err == nil && !now.same(c.was) {
 		err = failed("replacing", c.File, errMoved, "try again")
 	}
-	if err == nil && c.op.testOnlyBeforeRename != nil {
-		c.op.testOnlyBeforeRename()
+	if err == nil && c.testOnlyBeforeRename != nil {
+		c.testOnlyBeforeRename()
 	}
 	return err
 }

@@ -118,12 +118,12 @@ func (l StartupLine) in(lines string) string {
 	return regexp.MustCompile(`(?m)^# ` + l.Name + `\r?\n.*\n`).FindString(lines)
 }
 
-// editStartup returns old with the line in the block, in place of one of that name; an empty
-// Text removes it. The text around the block keeps its bytes; without a line the block goes.
-func editStartup(old []byte, line StartupLine) []byte {
+// editStartup returns old with the line in the block, in place of one of that name, or without it.
+// The text around the block keeps its bytes; without a line the block goes.
+func editStartup(old []byte, line StartupLine, on bool) []byte {
 	before, lines, after := findBlock(string(old))
 	was, now := line.in(lines), ""
-	if line.Text != "" {
+	if on {
 		now = "# " + line.Name + "\n" + line.Text + "\n"
 	}
 	if was == "" {
@@ -149,11 +149,11 @@ func InStartup(path, name string, words ...string) (ours, theirs bool) {
 		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(before+after, w) })
 }
 
-// Put returns the operation that puts a line into a start-up file, or removes it if it has no
-// Text.
-func Put(line StartupLine) Op {
-	edit := func(old []byte) ([]byte, error) { return editStartup(old, line), nil }
-	return Op{edit: edit, shared: true, owns: func(text []byte) bool {
+// Line returns a line in a start-up file.
+func (t Target) Line(line StartupLine) Part {
+	t.shared = true
+	edit := func(old []byte, on bool) ([]byte, error) { return editStartup(old, line, on), nil }
+	return Part{Target: t, edit: edit, owns: func(text []byte) bool {
 		_, lines, _ := findBlock(string(text))
 		return lines != ""
 	}}

@@ -15,26 +15,23 @@ import (
 // command becomes an argument of ours, from which remove restores it. Nothing else about it
 // changes.
 
-// StatusLine returns the operation that makes program, the absolute path of beckon-hook or beckon, the
-// status line, or removes ours if it is empty.
-func StatusLine(program string) Op {
-	return Op{owns: owns, edit: func(old []byte) ([]byte, error) { return editStatus(old, program) }}
-}
-
-func editStatus(old []byte, program string) ([]byte, error) {
-	if program == "" && !owns(old) {
-		return old, nil
-	}
-	d, err := parse(old, program == "")
-	if err == nil && program == "" {
-		d.dropStatus()
-	} else if err == nil {
-		err = d.addStatus(program)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.bytes(), nil
+// StatusLine returns the status line, which is program, the absolute path of beckon-hook or beckon.
+func (t Target) StatusLine(program string) Part {
+	return Part{Target: t, owns: owns, edit: func(old []byte, on bool) ([]byte, error) {
+		if !on && !owns(old) {
+			return old, nil
+		}
+		d, err := parse(old, !on)
+		if err == nil && on {
+			err = d.addStatus(program)
+		} else if err == nil {
+			d.dropStatus()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return d.bytes(), nil
+	}}
 }
 
 // addStatus makes program the status line, wrapping the one that is there.

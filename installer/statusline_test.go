@@ -12,13 +12,18 @@ import (
 // testStatus is the program of the status line.
 const testStatus = "/opt/beckon/bin/beckon"
 
+// statusIn returns settings with the program as status line, without the line if it is empty.
+func statusIn(old []byte, program string) ([]byte, error) {
+	return Target{}.StatusLine(program).edit(old, program != "")
+}
+
 // mustStatus returns settings with testSpec's entries and the program as status line, without the line if
 // it is empty.
 func mustStatus(t tester, old []byte, program string) []byte {
 	t.Helper()
-	got, err := editStatus(old, program)
+	got, err := statusIn(old, program)
 	if err != nil {
-		t.Fatalf("editStatus(%q): %v", old, err)
+		t.Fatalf("statusIn(%q): %v", old, err)
 	}
 	return got
 }
@@ -27,7 +32,7 @@ func mustStatus(t tester, old []byte, program string) []byte {
 // settings that have nothing of ours.
 func checkStatusRoundTrip(t tester, old []byte) {
 	t.Helper()
-	once, err := editStatus(mustEdit(t, old, testSpec), testStatus)
+	once, err := statusIn(mustEdit(t, old, testSpec), testStatus)
 	if err != nil {
 		if line, _, what := placeOf(err); line < 1 || !strings.HasPrefix(what, "statusLine: ") {
 			t.Fatalf("Edit(%q): %v", old, err)
@@ -143,7 +148,7 @@ func TestStatusLineRoundTripGenerated(t *testing.T) {
 func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 	for _, line := range []string{`null`, `"x"`, `[]`, `{}`, `{"type": "static", "command": "x"}`, `{"type": "command"}`, `{"type": "command", "command": 1}`} {
 		old := []byte("{\n  \"statusLine\": " + line + "\n}\n")
-		_, err := editStatus(old, testStatus)
+		_, err := statusIn(old, testStatus)
 		if line, _, what := placeOf(err); line != 2 || !strings.HasPrefix(what, "statusLine: ") {
 			t.Errorf("%q: %v", old, err)
 		}

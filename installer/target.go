@@ -23,7 +23,8 @@ type Target struct {
 	Path  string // the file as the client opens it; it may be a link
 	Keep  string // private directory for backups, records and locks; made when needed
 
-	agent *agents.Agent // whose file it is, nil for Claude Code's
+	agent  *agents.Agent // whose file it is, nil for Claude Code's
+	shared bool          // the file, and a directory made for it, are for others to read
 }
 
 // Settings returns the settings file of a scope: config is the client's own directory, project the root
@@ -34,7 +35,7 @@ func Settings(s Scope, config, project, keep string) Target {
 		Project: filepath.Join(project, ".claude", "settings.json"),
 		Local:   filepath.Join(project, ".claude", "settings.local.json"),
 	}[s]
-	return Target{Scope: s, Path: path, Keep: keep}
+	return Target{Scope: s, Path: path, Keep: keep, shared: s == Project}
 }
 
 // ManagedFiles are the places of an organization's settings on a platform, named as

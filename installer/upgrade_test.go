@@ -47,7 +47,7 @@ func TestNewerRecord(t *testing.T) {
 	}
 	text := `{"schema": 2, "original": {"some": "thing"}}`
 	h.write(k.record, text)
-	for _, op := range []Op{Install(Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}), Uninstall()} {
+	for _, op := range []op{Install(Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}), Uninstall()} {
 		_, err := Apply(h.Target, op)
 		if err == nil || !strings.Contains(err.Error(), "a newer beckon wrote it") {
 			t.Errorf("%v", err)

@@ -213,7 +213,8 @@ func (d *doctor) duplicates() {
 func (d *doctor) agents() {
 	var without []string
 	for _, s := range setup.Agents(d.App) {
-		r, setting := installer.InspectFile(s.Target), switchedOff(s.Target.Path)
+		r := installer.InspectFile(s.Parts[0].Target)
+		setting := switchedOff(r.Path)
 		switch {
 		case r.Err != nil && (r.Recorded || s.On):
 			d.add(fail, s.Name, typed.HintOf(r.Err), "%v", r.Err)

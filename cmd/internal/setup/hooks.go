@@ -34,22 +34,15 @@ func (m *machine) claudeSteps() ([]step, error) {
 
 	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
 		On: file.Status != "", Needs: "hooks", Want: true,
-		Files: one(target, installer.StatusLine(m.hook), installer.StatusLine(""))}.outdated()
+		Parts: []installer.Part{target.StatusLine(m.hook)}}.outdated()
 	answers := step{Name: "answers", Title: "answer what sessions ask from here or a phone",
 		On: slices.ContainsFunc(file.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
 		Then: "the dialog in the session stays, and the first answer wins; beckon help answers"}
-	answers.Files = func(on bool) ([]installer.FileEdit, error) {
-		changed := spec
-		changed.KeepAnswers, changed.Answers = false, on
-		list := []installer.FileEdit{{Target: target, Op: installer.Install(changed)}}
-		for _, other := range m.agents() {
-			if other.On && other.Agent.Holds() && m.scope == installer.User && m.problem == nil {
-				spec := other.spec
-				spec.KeepAnswers, spec.Answers = false, on
-				list = append(list, installer.FileEdit{Target: other.Target, Op: installer.Install(spec)})
-			}
+	answers.Parts = []installer.Part{target.Answers(spec)}
+	for _, other := range m.agents() {
+		if other.On && other.Agent.Holds() && m.scope == installer.User && m.problem == nil {
+			answers.Parts = append(answers.Parts, other.Parts[0].Answers(installer.AgentSpec(other.Agent, m.hook)))
 		}
-		return list, nil
 	}
 	if err := m.InAgent("choosing answers"); err != nil && !answers.On {
 		answers.Absent = err.Error()
@@ -85,14 +78,13 @@ func (m *machine) spec(f installer.File) installer.Spec {
 // Current reports whether the entries in a file are those that setup writes, whichever program they run.
 func Current(a *cli.App, c installer.Client, f installer.File) bool {
 	m := &machine{App: a, client: c, hook: f.Entries[0].Program}
-	return installer.FileEdit{Target: m.own(f.Path), Op: installer.Install(m.spec(f))}.Noop()
+	change, err := m.own(f.Path).Hooks(m.spec(f)).Plan(true)
+	return err == nil && change.Noop()
 }
 
 // hookStep returns the step that puts hooks into a file.
 func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
-	return step{Name: name, Title: title, On: on, Want: true,
-		Files: one(t, installer.Install(spec), installer.Uninstall()),
-	}.outdated()
+	return step{Name: name, Title: title, On: on, Want: true, Parts: []installer.Part{t.Hooks(spec)}}.outdated()
 }
 
 // modStep puts the mod where sessions load it from.
@@ -114,11 +106,9 @@ func (m *machine) modStep(spec installer.Spec) step {
 	if absent := cmp.Or(err, m.InAgent("choosing the mod")); absent != nil && !s.On {
 		s.Absent = absent.Error()
 	}
-	s.Files = func(on bool) ([]installer.FileEdit, error) {
-		if on && err != nil {
-			return nil, err
-		}
-		return mod.Edits(keepDir(m.App), on)
+	s.Parts = mod.Parts(keepDir(m.App))
+	if err != nil {
+		return s
 	}
 	return s.outdated()
 }
@@ -135,9 +125,7 @@ func Mod(a *cli.App) installer.Mod {
 // AgentStep is the step of an agent other than Claude Code.
 type AgentStep struct {
 	step
-	Agent  *agents.Agent
-	Target installer.Target
-	spec   installer.Spec
+	Agent *agents.Agent
 }
 
 // Agents returns the steps of the agents other than Claude Code.
@@ -156,14 +144,14 @@ func (m *machine) agents() (list []AgentStep) {
 		if err != nil || e != nil {
 			continue
 		}
-		spec, on := installer.AgentSpec(ag, m.hook), hooked(t)
-		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
+		on := hooked(t)
+		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, installer.AgentSpec(ag, m.hook), on)
 		s.Then = ag.Install.Then
 		here := cli.Found(ag.Install.Program) || plainfile.Exists(ag.Dir(dir, m.Getenv))
 		if !on && !here && !slices.Contains(m.agentNames, ag.Name) {
 			s.Absent = "it is not on this machine; beckon setup --agent " + ag.Name + " follows it all the same"
 		}
-		list = append(list, AgentStep{s, ag, t, spec})
+		list = append(list, AgentStep{s, ag})
 	}
 	return list
 }

@@ -38,6 +38,9 @@ func (m *machine) notifyStep() step {
 	if err == nil {
 		err = m.InAgent("choosing notifications")
 	}
+	if err == nil {
+		_, _, err = config.Load(path)
+	}
 	if s.On {
 		_, wrote := m.own(path).Original()
 		s.Fixed = !wrote || len(is) > 1 || is[0] != alert.Terminal && is[0] != alert.Desktop
@@ -46,12 +49,7 @@ func (m *machine) notifyStep() step {
 		s.Absent = err.Error()
 	}
 	s.Title = "notify you when a session needs you (" + strings.Join(list, ", ") + ")"
-	s.Files = func(on bool) (files []installer.FileEdit, err error) {
-		if on {
-			_, _, err = config.Load(path)
-		}
-		return []installer.FileEdit{{Target: m.own(path), Op: installer.List("notify", list, on, nil)}}, err
-	}
+	s.Parts = []installer.Part{m.own(path).List("notify", list, nil)}
 	s.Also = func(on bool) error {
 		if !on || channel == alert.Terminal && m.Width() == 0 {
 			return nil // a test on the terminal would go to a file or a pipe
@@ -94,8 +92,7 @@ func (m *machine) ruleSteps() (all []step) {
 		s := step{Name: p.pack, Title: p.title, On: slices.Contains(is, p.pack),
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && slices.Contains(before, p.pack)
-		list := func(on bool) installer.Op { return installer.List("packs", []string{p.pack}, on, before) }
-		s.Files = one(m.own(path), list(true), list(false))
+		s.Parts = []installer.Part{m.own(path).List("packs", []string{p.pack}, before)}
 		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack), false)
 		for _, h := range rules {
 			what, _, _ := strings.Cut(h.Spec.Rule.Reason, ". ")

@@ -38,7 +38,7 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 	ours, theirs := installer.InStartup(path, line, words...)
 	s.Fixed = !ours && (on || theirs)
 	s.On = ours || s.Fixed
-	s.Files = one(m.own(path), installer.Put(text), installer.Put(installer.StartupLine{Name: line}))
+	s.Parts = []installer.Part{m.own(path).Line(text)}
 	if err != nil {
 		return s
 	}

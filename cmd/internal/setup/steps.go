@@ -23,40 +23,33 @@ type step struct {
 
 	Then string // what the user has to do once it is set up
 
-	Files func(on bool) ([]installer.FileEdit, error) // what sets it up, or undoes it
-	Also  func(on bool) error                         // what else does; may be nil
-	Text  string                                      // shown behind the change of the files
-}
-
-// one returns the edits of a single file that set a step up, and undo it.
-func one(t installer.Target, do, undo installer.Op) func(bool) ([]installer.FileEdit, error) {
-	return func(on bool) ([]installer.FileEdit, error) {
-		op := undo
-		if on {
-			op = do
-		}
-		return []installer.FileEdit{{Target: t, Op: op}}, nil
-	}
+	Parts []installer.Part    // what sets it up
+	Also  func(on bool) error // what else does; may be nil
+	Text  string              // shown behind the change of the files
 }
 
 // diff returns what do would change, as a unified diff.
 func (s *step) diff(on bool) (text string, err error) {
-	files, err := s.Files(on)
-	for _, f := range files {
-		c, err := installer.Plan(f.Target, f.Op)
+	for _, p := range s.Parts {
+		c, err := p.Plan(on)
 		if err != nil {
 			return "", err
 		}
 		text += c.Diff()
 	}
-	return text, err
+	return text, nil
 }
 
-// do sets the step up, or undoes it.
+// do sets the step up, or undoes it: all of it, or nothing if a part is refused.
 func (s *step) do(on bool) error {
-	files, err := s.Files(on)
-	if err == nil {
-		err = installer.ApplyAll(files)
+	_, err := s.diff(on)
+	for i := range s.Parts {
+		if !on { // directories that were made for the first go last
+			i = len(s.Parts) - 1 - i
+		}
+		if err == nil {
+			_, err = s.Parts[i].Apply(on)
+		}
 	}
 	if err != nil || s.Also == nil {
 		return err

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/installer"
-
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -15,7 +13,6 @@ import (
 func fake(did *[]string, steps ...step) *plan {
 	for i := range steps {
 		s := steps[i]
-		steps[i].Files = func(bool) ([]installer.FileEdit, error) { return nil, nil }
 		steps[i].Also = func(on bool) error {
 			if s.Then == "fail" {
 				return errors.New("no space left")
