@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,7 +124,7 @@ func (l Loaded) Starts(k event.Kind) bool {
 func Load(s Sources) Loaded {
 	var l Loaded
 	var inForce [][]*config.Hook
-	for _, f := range []File{s.project(), s.global()} {
+	for _, f := range []File{s.file(s.Project, config.Project), s.file(s.Global, config.Global)} {
 		if f.Path == "" || f.Status == Absent {
 			continue
 		}
@@ -139,69 +140,51 @@ func Load(s Sources) Loaded {
 	return l
 }
 
-// global returns what is in force of the global file: its last good version if it has a mistake or is gone.
-func (s Sources) global() File {
-	f := File{Path: s.Global, Level: config.Global, Status: Absent}
-	if s.Global == "" {
+// file returns what is in force of a file: the global one as it is, unless it has an error or is gone; then, and
+// of a project's file always, the copy that is stored of it.
+func (s Sources) file(path string, level config.Level) File {
+	f := File{Path: path, Level: level, Status: Absent}
+	if path == "" {
 		return f
 	}
-	good := s.State.Copy(trust.Good, s.Global)
-	data, err := trust.ReadFile(s.Global)
-	same := err == nil && good != nil && good.Text == string(data)
-	if err == nil {
-		f.Hooks, err = config.Decode(s.Global, config.Global, data, same)
+	kind, name, differs := trust.Good, path, LastGood
+	if level == config.Project {
+		kind, name, differs = trust.Trusted, s.State.NameOf(path, s.Tree), Changed
 	}
-	gone := errors.Is(err, fs.ErrNotExist)
-	switch f.Err = err; {
-	case err == nil:
-		if f.Status = InForce; !same {
-			// Without the copy a later error disables the policy; the user is told then.
-			_ = s.State.Keep(trust.Good, s.Global, data, nil)
-		}
-		return f
-	case good != nil:
-		f.Hooks, err = config.Decode(s.Global, config.Global, []byte(good.Text), true)
-	}
-	switch {
-	case err == nil && gone && len(f.Hooks) > 0:
-		f.Status = Vanished
-	case err == nil && !gone:
-		f.Status = LastGood
-	case err != nil && !(gone && good == nil):
-		f.Status = Broken
-	}
-	return f
-}
-
-// project returns what is in force of the project's file: what the user trusted.
-func (s Sources) project() File {
-	f := File{Path: s.Project, Level: config.Project, Status: Absent}
-	if s.Project == "" {
-		return f
-	}
-	name := s.State.NameOf(s.Project, s.Tree)
-	trusted := s.State.Copy(trust.Trusted, name)
-	data, err := trust.ReadFile(s.Project)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if trusted == nil {
-		if !gone {
-			f.Status = Untrusted
-		}
-		return f
-	}
-	if gone && name != s.Project {
+	kept := s.State.Copy(kind, name)
+	data, err := trust.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && name != path {
 		data, err = trust.ReadFile(name) // git does not track it
 	}
-	if f.Hooks, f.Err = config.Decode(s.Project, config.Project, []byte(trusted.Text), true); f.Err != nil {
-		f.Status = Broken // another version of beckon trusted it
-		return f
+	gone := errors.Is(err, fs.ErrNotExist)
+	same := err == nil && kept != nil && kept.Text == string(data)
+	if level == config.Global && err == nil && !same {
+		if f.Hooks, err = config.Decode(path, level, data, false); err == nil {
+			// Without the copy a later error disables the policy; the user is told then.
+			_ = s.State.Keep(trust.Good, path, data, nil)
+			f.Status = InForce
+			return f
+		}
 	}
-	s.seal(f.Hooks, trusted)
-	switch f.Status, f.Err = Changed, err; {
-	case errors.Is(err, fs.ErrNotExist):
-		f.Status = Vanished
-	case err == nil && trust.Sum(data) == trusted.SHA256:
+	if f.Err, err = err, nil; kept != nil {
+		f.Hooks, err = config.Decode(path, level, []byte(kept.Text), true)
+		f.Err = cmp.Or(f.Err, err) // another version of beckon accepted it
+	}
+	switch {
+	case kept == nil && gone:
+	case kept == nil && level == config.Project:
+		f.Status = Untrusted
+	case kept == nil, err != nil:
+		f.Status = Broken
+	case same:
 		f.Status = InForce
+	case !gone:
+		f.Status = differs
+	case len(f.Hooks) > 0:
+		f.Status = Vanished
+	}
+	if kept != nil && level == config.Project {
+		s.seal(f.Hooks, kept)
 	}
 	return f
 }
