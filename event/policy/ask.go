@@ -38,34 +38,30 @@ func (r *run) ask() {
 // one runs a hook to its end, or to the event's.
 func (r *run) one(h *config.Hook, c wire.Call) HookResult {
 	return hear(h, r.seen(c), func(res *HookResult) {
-		if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
-			return
-		}
-		res.Outcome = h.Handler.Run(r.ctx, c)
-		if res.Failed = res.Outcome.Err; res.Failed == nil && res.Outcome.TimedOut {
-			res.Failed = errors.New("no answer within the event's deadline")
+		if res.Err = cmp.Or(h.Fault, r.ev.Fault); res.Err == nil {
+			res.Outcome = r.start(r.ctx, h, c)
 		}
 	})
 }
 
 // rewrite shows the following hooks the input that res produced, if any.
 func (r *run) rewrite(res *HookResult) {
-	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
+	if !res.Success() || res.UpdatedInput == nil || res.Decision.Refuses() {
 		return
 	}
-	input := wire.Compact(res.Outcome.UpdatedInput)
+	input := wire.Compact(res.UpdatedInput)
 	payload, err := wire.WithInput(r.call.Payload, input)
 	switch dialog := r.ev.Kind == event.PermissionRequest; {
-	case dialog && res.Outcome.Decision == wire.Ask: // it is about the call as it is
+	case dialog && res.Decision == wire.Ask: // it is about the call as it is
 		return
-	case dialog && res.Outcome.Decision != wire.Allow:
-		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
+	case dialog && res.Decision != wire.Allow:
+		res.Err = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
 	case input == nil || err != nil:
-		res.Failed = errors.New("its updated input is no JSON object")
+		res.Err = errors.New("its updated input is no JSON object")
 	case twice(gjson.ParseBytes(input)):
-		res.Failed = errors.New("its updated input has a member twice")
+		res.Err = errors.New("its updated input has a member twice")
 	}
-	if res.Failed == nil {
+	if res.Err == nil {
 		res.Rewrote = input
 		r.call.ToolInput, r.call.Payload = input, payload
 		r.call.ID += "." // not the same question as before under that name

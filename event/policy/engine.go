@@ -32,7 +32,8 @@ import (
 
 // Engine runs hooks for events. It is safe for concurrent use.
 type Engine struct {
-	Hooks []*config.Hook // in their order (see config.Merge), with the handlers of those that start something
+	Hooks []*config.Hook // in their order (see config.Merge)
+	Start config.Start   // runs those that are no rules
 }
 
 // Event is one invocation, the argument of Trigger.
@@ -80,18 +81,17 @@ type Result struct {
 
 // HookResult is the result of one hook that matched.
 type HookResult struct {
-	Hook    *config.Hook
-	Outcome wire.Outcome
+	Hook *config.Hook
+	wire.Outcome
 	Skipped string // why it did not run: "rules only", ...
 	Rewrote []byte // the tool input that the hook returned
-	Failed  error  // the fail mode decided instead
 }
 
 // Success reports whether the hook worked.
-func (r HookResult) Success() bool { return r.Skipped == "" && r.Failed == nil }
+func (r HookResult) Success() bool { return r.Skipped == "" && r.Err == nil }
 
 // says reports whether it decided anything.
-func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
+func (r HookResult) says() bool { return r.Decision != wire.Silence }
 
 // Trigger runs the hooks that match ev within the event's deadline: rules first; unless one refuses the others,
 // and then the rules again for the input that these produced.
@@ -99,7 +99,7 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, wire.DeadlineOf(ev.Kind))
 	defer cancel()
-	r := &run{ev: ev, ctx: ctx, call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
+	r := &run{ev: ev, ctx: ctx, start: e.Start, call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
 	for _, h := range e.Hooks { // its "if" is evaluated when its turn comes, because it examines the input
 		res := HookResult{Hook: h}
 		switch {
@@ -143,6 +143,7 @@ type run struct {
 	Result
 	ev       Event
 	ctx      context.Context
+	start    config.Start
 	call     wire.Call // with the rewrites so far
 	contract wire.Rules
 	allowed  bool     // once, by the user
@@ -193,7 +194,7 @@ func (r *run) rule(h *config.Hook, seen []*rule.Call) (res HookResult) {
 
 // exceeds reports whether a rule's result says more than an earlier one.
 func (r HookResult) exceeds(old HookResult) bool {
-	return r.Failed != nil || r.says() && (!old.says() || r.Outcome.Decision.Rank() > old.Outcome.Decision.Rank())
+	return r.Err != nil || r.says() && (!old.says() || r.Decision.Rank() > old.Decision.Rank())
 }
 
 // hear asks a hook about a call, if it is one for the hook under any name. A panic is a failure of the hook.
@@ -211,19 +212,19 @@ func hear(h *config.Hook, seen []*rule.Call, ask func(*HookResult)) (res HookRes
 // evaluateRule evaluates one rule for a call under one name.
 func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	h := res.Hook
-	start, is, o := time.Now(), h.Spec.Rule, &res.Outcome
+	start, is := time.Now(), h.Spec.Rule
 	can := wire.RulesOf(h.Event)
 	switch v := is.Match.Evaluate(seen); {
 	case v.Result == rule.Yes, v.Result == rule.No && r.approved(h, seen):
-		o.Decision, o.Reason = is.Decision, is.Reason
+		res.Decision, res.Reason = is.Decision, is.Reason
 	case v.Result == rule.No:
 	case (is.Decision.Refuses() || is.Decision == wire.Ask) && (can.Ask || can.Refuse == wire.ByRequest):
 		// The rule's reason may not be true.
-		o.Decision, o.Reason = wire.Ask, "It cannot be told whether this rule covers the call: "+v.Why+"."
+		res.Decision, res.Reason = wire.Ask, "It cannot be told whether this rule covers the call: "+v.Why+"."
 	default:
 		r.Notes = append(r.Notes, h.Name()+" cannot tell: "+v.Why)
 	}
-	o.Took = time.Since(start)
+	res.Took = time.Since(start)
 }
 
 // approved reports whether a rule approves a part of a line of which others approve the rest.
@@ -247,14 +248,14 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 // caught turns a panic into a failure of the hook.
 func caught(res *HookResult) {
 	if p := recover(); p != nil {
-		res.Failed = fmt.Errorf("it could not be asked: %v", p)
+		res.Err = fmt.Errorf("it could not be asked: %v", p)
 	}
 }
 
 // refused reports whether a rule has refused.
 func (r *run) refused() bool {
 	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.Results, func(res HookResult) bool {
-		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Outcome.Decision.Refuses()
+		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Decision.Refuses()
 	})
 }
 
@@ -270,7 +271,7 @@ func (r *run) leftToUser() bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.Results, func(res HookResult) bool {
-		refuses := res.Outcome.Decision.Refuses() || res.Failed != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
+		refuses := res.Decision.Refuses() || res.Err != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
 		return refuses && !res.Hook.Once && !res.Hook.Observe
 	})
 }
@@ -317,7 +318,7 @@ func EntryOf(ev Event, r Result) trust.Entry {
 
 // Notable reports whether a hook belongs in the trace: all do, except rules that do not apply.
 func (r HookResult) Notable() bool {
-	return r.Hook.Type != config.BuiltIn || r.Outcome.Decision != wire.Silence || r.Failed != nil
+	return r.Hook.Type != config.BuiltIn || r.Decision != wire.Silence || r.Err != nil
 }
 
 // Traceable reports whether there is anything to trace.
@@ -327,31 +328,22 @@ func (r Result) Traceable() bool {
 
 // Traced returns a hook's result as the trace stores it.
 func Traced(r HookResult) trust.TracedHook {
-	o := r.Outcome
 	t := trust.TracedHook{
 		Hook:     r.Hook.Name(),
-		Type:     string(r.Hook.Type),
 		Success:  r.Success(),
-		Decision: o.Decision,
-		Reason:   trust.Kept(o.Reason),
+		Type:     string(r.Hook.Type),
+		Outcome:  r.Outcome,
 		Skipped:  r.Skipped,
 		Observed: r.Hook.Observe,
 		Rewrote:  trust.Kept(string(r.Rewrote)),
-		Output:   trust.Kept(o.Output),
-		ExitCode: o.ExitCode,
-		TimedOut: o.TimedOut,
-		Attempts: o.Attempts,
-		Us:       o.Took.Microseconds(),
+		Us:       r.Took.Microseconds(),
 	}
-	if r.Failed != nil {
-		t.Error = trust.Kept(r.Failed.Error())
+	if r.Err != nil {
+		t.Error = trust.Kept(r.Err.Error())
 	}
-	if o.Metadata != nil {
-		if b, err := json.Marshal(o.Metadata); err == nil && len(b) <= 2048 {
-			if clean := redact.Text(string(b)); json.Valid([]byte(clean)) {
-				t.Metadata = json.RawMessage(clean)
-			}
-		}
+	t.Reason, t.Output, t.Metadata = trust.Kept(r.Reason), trust.Kept(r.Output), nil
+	if clean := redact.Text(string(r.Metadata)); len(clean) <= 2048 && json.Valid([]byte(clean)) {
+		t.Metadata = json.RawMessage(clean)
 	}
 	return t
 }

@@ -134,7 +134,7 @@ func TestApprovalIsForTheFinalInput(t *testing.T) {
 	}
 }
 
-func failing(kind event.Kind, closed bool, h wire.Handler) *Engine {
+func failing(kind event.Kind, closed bool, h handler) *Engine {
 	e := NewEngine(nil)
 	var o []Option
 	if closed {
@@ -147,7 +147,7 @@ func failing(kind event.Kind, closed bool, h wire.Handler) *Engine {
 func TestFailModes(t *testing.T) {
 	for name, h := range map[string]does{
 		"error":     says(wire.Outcome{Err: errors.New("connection refused")}),
-		"timed out": says(wire.Outcome{TimedOut: true}),
+		"timed out": says(wire.Outcome{Err: context.DeadlineExceeded}),
 		"panic":     func(context.Context, wire.Call) wire.Outcome { panic("x") },
 		"no object": says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`[1]`)}),
 		"no input":  says(wire.Outcome{Decision: wire.Modify}),
@@ -190,7 +190,7 @@ func TestDeadline(t *testing.T) {
 	if took := time.Since(start); took < wire.SessionEndDeadline/2 || took > 20*wire.SessionEndDeadline {
 		t.Errorf("it took %s", took)
 	}
-	if !seen.Load() || r.Results[0].Failed == nil {
+	if !seen.Load() || r.Results[0].Err == nil {
 		t.Errorf("results %+v", r.Results)
 	}
 }
@@ -277,8 +277,10 @@ func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 		{config.Hook{Level: config.Global, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, true},
 		{config.Hook{Level: config.Project, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, false},
 	} {
-		c.h.Event, c.h.Handler = event.PreToolUse, says(c.o)
-		r := trigger(t, NewEngine([]*config.Hook{&c.h}), event.PreToolUse, bash)
+		c.h.Event = event.PreToolUse
+		e := NewEngine([]*config.Hook{&c.h})
+		e.Handle(&c.h, says(c.o))
+		r := trigger(t, e, event.PreToolUse, bash)
 		if got := len(r.Answer.Stdout) > 0; got != c.want {
 			t.Errorf("%+v: %s", c.h, r.Answer.Stdout)
 		}
@@ -332,7 +334,7 @@ func TestFaultAtAHook(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, If: p, FailClosed: true} // a rule without a rule
-	if r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Failed == nil {
+	if r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Err == nil {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -345,7 +347,9 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 		want   bool
 	}{{config.Global, "accept", true}, {config.Project, "accept", false}, {config.Project, "decline", true}, {config.Project, "cancel", true}} {
 		raw := []byte(`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"` + c.action + `","content":{"a":1}}}`)
-		e := NewEngine([]*config.Hook{{ID: "a", Event: event.Elicitation, Type: config.Command, Level: c.level, Handler: says(wire.Outcome{Raw: raw})}})
+		h := &config.Hook{ID: "a", Event: event.Elicitation, Type: config.Command, Level: c.level}
+		e := NewEngine([]*config.Hook{h})
+		e.Handle(h, says(wire.Outcome{Raw: raw}))
 		got := string(trigger(t, e, event.Elicitation, `{"hook_event_name":"Elicitation"}`).Answer.Stdout)
 		if strings.Contains(got, c.action) != c.want || strings.Contains(got, "content") && c.level == config.Project {
 			t.Errorf("%s %s: %s", c.level, c.action, got)

@@ -245,7 +245,7 @@ func TestTrace(t *testing.T) {
 	d := trust.Dir(filepath.Join(t.TempDir(), "state", "policy"))
 	secret := "ghp_" + "Xk29aLmQ0PzR8vTn4Wc7Yb1Ed6Gh3Jf5Ks2u"
 	e := NewEngine(nil)
-	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "it had " + secret, Output: strings.Repeat("x", 9999), Metadata: map[string]any{"k": secret}}))
+	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "it had " + secret, Output: strings.Repeat("x", 9999), Metadata: []byte(`{"k":"` + secret + `"}`)}))
 	ev := Event{Kind: event.PreToolUse, ID: "evt_1", At: time.Now(), Payload: []byte(`{"session_id":"s1","prompt_id":"p1","tool_use_id":"t1","tool_name":"Bash","tool_input":{"command":"curl -H 'Authorization: Bearer ` + secret + `'"}}`)}
 	entry := EntryOf(ev, e.Trigger(t.Context(), ev))
 	for range 5000 {

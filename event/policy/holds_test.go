@@ -17,11 +17,12 @@ import (
 // If a rule refuses, no other handler starts, not even one that would hang, fail or rewrite.
 func TestRuleIsJudgedBeforeAnythingSlow(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"sleep 60"},{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}`))
-	c[0].Handler = does(func(context.Context, wire.Call) wire.Outcome {
+	e := NewEngine(c)
+	e.Handle(c[0], does(func(context.Context, wire.Call) wire.Outcome {
 		t.Error("it was started")
 		return wire.Outcome{Err: errors.New("gone")}
-	})
-	r := trigger(t, NewEngine(c), event.PreToolUse, bash)
+	}))
+	r := trigger(t, e, event.PreToolUse, bash)
 	if r.Allowed || r.Results[0].Skipped == "" || !strings.Contains(r.Verdict.Reason, "no (policy global/no-ls)") {
 		t.Errorf("got %+v", r.Verdict)
 	}

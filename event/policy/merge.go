@@ -59,7 +59,7 @@ func (r *run) recheck() {
 		switch {
 		case is == nil && i < last && res.Success() && !h.Observe && r.decision(res) == wire.Allow:
 			r.Notes = append(r.Notes, h.Name()+" approved another input than the final one")
-			res.Outcome.Decision = wire.Silence
+			res.Decision = wire.Silence
 		case is != nil:
 			if now := r.rule(h, seen); is.Decision == wire.Allow || now.exceeds(*res) {
 				*res = now
@@ -74,10 +74,10 @@ func (r *run) add(res *HookResult) {
 	if res.Skipped != "" || h.Observe {
 		return
 	}
-	if res.Failed == nil {
-		res.Failed = r.unfit(res)
+	if res.Err == nil {
+		res.Err = r.unfit(res)
 	}
-	if res.Failed != nil {
+	if res.Err != nil {
 		r.failed(res)
 		return
 	}
@@ -165,11 +165,11 @@ func (r *run) failed(res *HookResult) {
 	}
 	switch mode {
 	case wire.Silence:
-		r.Warnings = append(r.Warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
+		r.Warnings = append(r.Warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Err.Error())
 	case wire.Ask:
-		r.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
+		r.decide(h, mode, "the policy could not be asked, so you are: "+res.Err.Error())
 	default:
-		r.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Failed.Error())
+		r.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Err.Error())
 	}
 }
 
@@ -183,8 +183,8 @@ func (r *run) sent() wire.Verdict {
 	for _, res := range r.Results {
 		if res.Rewrote != nil {
 			text := "policy " + res.Hook.Name()
-			if res.Outcome.Reason != "" {
-				text += ": " + res.Outcome.Reason
+			if res.Reason != "" {
+				text += ": " + res.Reason
 			}
 			who = append(who, text)
 		}
@@ -235,8 +235,8 @@ func (r *run) once() {
 		r.Notes = append(r.Notes, "refused, and allowed once by the user")
 		r.Verdict.Decision, r.reasons = wire.Silence, nil
 		for _, res := range r.Results {
-			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !r.cannotAsk(wire.Ask) {
-				r.decide(res.Hook, wire.Ask, res.Outcome.Reason)
+			if res.Success() && !res.Hook.Observe && res.Decision == wire.Ask && !r.cannotAsk(wire.Ask) {
+				r.decide(res.Hook, wire.Ask, res.Reason)
 			}
 		}
 	default:

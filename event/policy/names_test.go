@@ -78,10 +78,10 @@ func TestHandlersOfNames(t *testing.T) {
 			}
 			continue
 		}
-		failed := r.Results[0].Failed != nil
+		failed := r.Results[0].Err != nil
 		rewrites := c.says.UpdatedInput != nil
 		if r.Verdict.Decision != c.want || failed != c.fails || !failed && rewrites != (r.Verdict.Input != nil) {
-			t.Errorf("%s: %q %v, input %s", c.name, r.Verdict.Decision, r.Results[0].Failed, r.Verdict.Input)
+			t.Errorf("%s: %q %v, input %s", c.name, r.Verdict.Decision, r.Results[0].Err, r.Verdict.Input)
 		}
 	}
 }

@@ -42,9 +42,10 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	}))
 	t.Cleanup(s.Close)
 	h := &config.Hook{Event: kind, Type: config.Server, Spec: config.Spec{URL: s.URL}, Timeout: 5 * time.Second}
-	handlers.Starter{}.Prepare([]*config.Hook{h}, kind, nil, "")
 	e := NewEngine(nil)
-	e.Register(kind, h.Handler, func(h *config.Hook) { h.Grant = grant })
+	e.Register(kind, does(func(ctx context.Context, c wire.Call) wire.Outcome {
+		return handlers.Starter{}.Start(nil, "")(ctx, h, c)
+	}), func(h *config.Hook) { h.Grant = grant })
 	return e
 }
 
@@ -167,9 +168,9 @@ func TestDirectoryOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := []*config.Hook{{ID: "where", Event: event.UserPromptSubmit, Type: config.Command, Spec: config.Spec{Command: "pwd -P", Convention: config.Client}}}
-	handlers.Starter{}.Prepare(hooks, event.UserPromptSubmit, os.Environ(), "")
 	ev := Event{Kind: event.UserPromptSubmit, Dir: dir, Payload: []byte(`{"session_id":"s","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"x"}`)}
-	r := NewEngine(hooks).Trigger(context.Background(), ev)
+	e := Engine{Hooks: hooks, Start: handlers.Starter{}.Start(os.Environ(), "")}
+	r := e.Trigger(context.Background(), ev)
 	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.additionalContext").Str; got != dir {
 		t.Errorf("it ran in %q (%s), want %q", got, r.Answer.Stdout, dir)
 	}

@@ -24,7 +24,7 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 		judged.Results = []HookResult{res}
 		judged.merge()
 		r := judged.Result
-		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
+		if r.Results[0].Err == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
 			t.Errorf("%s: got %+v", d, r.Verdict)
 		}
 	}
@@ -73,8 +73,8 @@ func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 func TestObserverSeesTheCallAsWritten(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","observe":true,"if":"Bash(ls)"}`))
 	started := make(chan struct{})
-	c[0].Handler = does(func(context.Context, wire.Call) wire.Outcome { close(started); return wire.Outcome{} })
 	e := NewEngine(c)
+	e.Handle(c[0], does(func(context.Context, wire.Call) wire.Outcome { close(started); return wire.Outcome{} }))
 	for range 20 {
 		e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	}

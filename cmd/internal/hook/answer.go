@@ -44,8 +44,8 @@ const (
 
 // Starter enables the hooks that start programs, as package run does.
 type Starter interface {
-	// Prepare creates the handlers of the hooks of kind k; programs that they start get env.
-	Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir)
+	// Start returns what runs hooks; programs that they start get env.
+	Start(env []string, state trust.Dir) config.Start
 	// Inside reports whether this process was started by a policy.
 	Inside(getenv func(string) string, state trust.Dir) bool
 }

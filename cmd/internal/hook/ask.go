@@ -45,14 +45,14 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	if f.ev.ID == "" {
 		ev.Once = f
 	}
+	engine := policy.Engine{Hooks: f.loaded.Hooks}
 	if f.starter != nil {
-		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
+		engine.Start = f.starter.Start(f.environ, dir)
 	}
-	hooks := f.loaded.Hooks
 	if f.e.FromClient && !f.ev.Dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
-		hooks = nil
+		engine.Hooks = nil
 	}
-	r = policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
+	r = engine.Trigger(ctx, ev)
 	if f.e.Kind == event.PreToolUse && r.Verdict.Decision == wire.Silence && dir.Allows() {
 		if by, ok := f.take(); ok && by.Client {
 			r.Verdict.Decision, r.Verdict.Reason = wire.Allow, "the user allowed this call once"

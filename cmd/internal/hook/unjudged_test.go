@@ -18,7 +18,7 @@ import (
 // faulty is a starter with a fault.
 type faulty struct{ run.Starter }
 
-func (faulty) Prepare([]*config.Hook, event.Kind, []string, trust.Dir) { panic("fault") }
+func (faulty) Start([]string, trust.Dir) config.Start { panic("fault") }
 
 func TestFaultIsNoWayAround(t *testing.T) {
 	u := newUser(t, on("PreToolUse", denyLs), "")

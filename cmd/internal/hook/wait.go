@@ -247,11 +247,10 @@ func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request,
 	waited := time.Duration(a.At-o.Made) * time.Millisecond
 	reason := fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, waited, a.Message)
 	e.Hooks = append(e.Hooks, trust.TracedHook{
-		Hook:     "answer",
-		Type:     "answer",
-		Success:  r.Allowed || a.Word != request.Allow,
-		Decision: wire.Decision(a.Word),
-		Reason:   trust.Kept(strings.TrimSuffix(reason, ": ")),
+		Hook:    "answer",
+		Type:    "answer",
+		Success: r.Allowed || a.Word != request.Allow,
+		Outcome: wire.Outcome{Decision: wire.Decision(a.Word), Reason: trust.Kept(strings.TrimSuffix(reason, ": "))},
 	})
 	f.st.Log(trust.In(f.st.Dir).Trace(e))
 }

@@ -39,10 +39,10 @@ allow UserPromptSubmit  add a test
 		{11, "allow", event.UserPromptSubmit, "prompt", "add a test"},
 	} {
 		c := cases[i]
-		got := gjson.GetBytes(c.payload, want.member).Str
-		if c.place != strconv.Itoa(want.line) || c.decision != want.decision || c.kind != want.kind ||
-			got != want.equals || gjson.GetBytes(c.payload, "cwd").Str != "/p" {
-			t.Errorf("case %d: %+v %s", i, c, c.payload)
+		got := gjson.GetBytes(c.Payload, want.member).Str
+		if c.place != strconv.Itoa(want.line) || c.decision != want.decision || c.Kind != want.kind ||
+			got != want.equals || gjson.GetBytes(c.Payload, "cwd").Str != "/p" {
+			t.Errorf("case %d: %+v %s", i, c, c.Payload)
 		}
 	}
 }

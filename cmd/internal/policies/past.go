@@ -44,16 +44,15 @@ func (c *testCmd) past(a *cli.App, s policy.Sources) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	try := trial(s, hooks, false)
 	calls, answered, answers := 0, 0, map[string][]string{}
 	err = read.each(ctx, path, func(x call) {
 		calls++
-		if word, hooks := decided(try(ctx, x)); word != "pass" {
+		if word, hooks := decided(trial(ctx, s, hooks, x)); word != "pass" {
 			answered++
 			by := word + " " + strings.Join(hooks, ", ")
-			when := x.at.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(x.project, x.place))
-			subject := trust.Kept(policy.SubjectOf(x.payload))
-			answers[by] = append(answers[by], fmt.Sprintf("%s %s: %s", when, x.kind, subject))
+			when := x.At.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(x.ProjectDir, x.place))
+			subject := trust.Kept(policy.SubjectOf(x.Payload))
+			answers[by] = append(answers[by], fmt.Sprintf("%s %s: %s", when, x.Kind, subject))
 		}
 	})
 	for _, by := range slices.SortedFunc(maps.Keys(answers), func(x, y string) int {
@@ -125,7 +124,8 @@ func (p *past) file(ctx context.Context, path string, do func(call)) error {
 			name, input := block.Get("name").Str, cmp.Or(block.Get("input").Raw, "{}")
 			payload, err := toolCall(line.Get("sessionId").Str, cwd, name, id, input)
 			if err == nil {
-				do(call{event.PreToolUse, payload, at, cwd, fmt.Sprintf("%s:%d", path, n)})
+				ev := policy.Event{Kind: event.PreToolUse, Payload: payload, At: at, ProjectDir: cwd, Skip: onlyRules}
+				do(call{ev, fmt.Sprintf("%s:%d", path, n)})
 			}
 		}
 	}

@@ -15,11 +15,11 @@ import (
 func pastCalls(t *testing.T, r *past, path string) (list []string) {
 	t.Helper()
 	err := r.each(t.Context(), path, func(c call) {
-		p := gjson.ParseBytes(c.payload)
+		p := gjson.ParseBytes(c.Payload)
 		if !p.IsObject() || c.place == "" {
-			t.Errorf("%s: %s", c.place, c.payload)
+			t.Errorf("%s: %s", c.place, c.Payload)
 		}
-		list = append(list, fmt.Sprint(c.kind, " ", p.Get("tool_name").Str, " ", p.Get("tool_input.command").Str+p.Get("tool_input.file_path").Str))
+		list = append(list, fmt.Sprint(c.Kind, " ", p.Get("tool_name").Str, " ", p.Get("tool_input.command").Str+p.Get("tool_input.file_path").Str))
 	})
 	if err != nil {
 		t.Error(err)

@@ -38,35 +38,24 @@ type testCmd struct {
 	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
 }
 
-// call is an event to evaluate.
+// call is an event to evaluate, and the file and line that it is from.
 type call struct {
-	kind    event.Kind
-	payload []byte // as the hook gets it
-	at      time.Time
-	project string // its directory
-	place   string // the file and line that it is from
+	policy.Event
+	place string
 }
 
-// trial returns what evaluates calls, whose answers nobody gets. With start it starts what the hooks ask for;
-// otherwise only rules are evaluated.
-func trial(s policy.Sources, hooks []*config.Hook, start bool) func(context.Context, call) policy.Result {
-	env := run.Inside(os.Environ(), s.State)
-	return func(ctx context.Context, c call) policy.Result {
-		ev := policy.Event{
-			Kind:       c.kind,
-			Payload:    c.payload,
-			At:         c.at,
-			ID:         "evt_test",
-			Home:       s.Home,
-			ProjectDir: c.project,
-		}
-		if !start {
-			ev.Skip = "only rules are asked"
-		}
-		run.Starter{}.Prepare(hooks, c.kind, env, "")
-		return policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
+// trial evaluates a call, whose answer nobody gets.
+func trial(ctx context.Context, s policy.Sources, hooks []*config.Hook, c call) policy.Result {
+	c.ID, c.Home = "evt_test", s.Home
+	engine := policy.Engine{Hooks: hooks}
+	if c.Skip == "" {
+		engine.Start = run.Starter{}.Start(run.Inside(os.Environ(), s.State), "")
 	}
+	return engine.Trigger(ctx, c.Event)
 }
+
+// onlyRules is why a call of a test or of the past starts nothing.
+const onlyRules = "only rules are asked"
 
 // hooks returns those of --policy, else those in force, with what is to be known of these.
 func (c *testCmd) hooks(s policy.Sources) ([]*config.Hook, []string, error) {
@@ -103,8 +92,8 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	now := call{kind: e.Kind, payload: payload, at: time.Now(), project: trust.ProjectOf(s.Project)}
-	r := trial(s, hooks, true)(ctx, now)
+	now := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ProjectDir: trust.ProjectOf(s.Project)}
+	r := trial(ctx, s, hooks, call{Event: now})
 	printNotices(a, "note: ", notices)
 	printResult(a, r, e.Tool.Name)
 	return nil
@@ -254,9 +243,8 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	if err != nil {
 		return 0, 0, err
 	}
-	try := trial(s, hooks, false)
 	for _, x := range cases {
-		got, by := decided(try(context.Background(), x.call))
+		got, by := decided(trial(context.Background(), s, hooks, x.call))
 		if x.decision == got {
 			passed++
 			continue
@@ -318,7 +306,7 @@ func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err e
 func parseCase(text, cwd string) (c testCase, err error) {
 	decision, rest := word(text)
 	tool, input := word(rest)
-	c = testCase{decision: decision, text: tool + ": " + input, call: call{project: cwd}}
+	c = testCase{decision: decision, text: tool + ": " + input, call: call{Event: policy.Event{ProjectDir: cwd, Skip: onlyRules}}}
 	if !slices.Contains(decisions, decision) {
 		return c, fmt.Errorf("%q is not a decision (one of %s)", decision, strings.Join(decisions, ", "))
 	}
@@ -332,11 +320,11 @@ func parseCase(text, cwd string) (c testCase, err error) {
 		}
 		input = s
 	}
-	if c.kind = event.ByName(tool); c.kind != event.Unknown {
-		c.payload, err = payloadOf(c.kind, "policytest", cwd, map[string]any{"prompt": input})
+	if c.Kind = event.ByName(tool); c.Kind != event.Unknown {
+		c.Payload, err = payloadOf(c.Kind, "policytest", cwd, map[string]any{"prompt": input})
 	} else {
-		c.kind = event.PreToolUse
-		c.payload, err = toolCall("policytest", cwd, tool, "policytest", input)
+		c.Kind = event.PreToolUse
+		c.Payload, err = toolCall("policytest", cwd, tool, "policytest", input)
 	}
 	if err != nil {
 		return c, fmt.Errorf("the input %s is not valid JSON", input)

@@ -30,10 +30,12 @@ var judgements = map[string]struct {
 
 func judge(t *testing.T, word string, c run.Prompt) wire.Outcome {
 	t.Helper()
-	c.Hook = &config.Hook{Timeout: time.Minute, Spec: config.Spec{Prompt: "lab:" + word + "\nIs this safe? $COMMAND"}}
+	c.Hook = &config.Hook{Spec: config.Spec{Prompt: "lab:" + word + "\nIs this safe? $COMMAND"}}
 	input := []byte(`{"command":"ls"}`)
 	payload, _ := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": json.RawMessage(input)})
-	return c.Run(context.Background(), wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	return c.Ask(ctx, wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
 }
 
 func checkJudgement(t *testing.T, word string, o wire.Outcome) {

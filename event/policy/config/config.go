@@ -3,6 +3,7 @@
 package config
 
 import (
+	"context"
 	"encoding/json"
 	"path"
 	"slices"
@@ -67,10 +68,12 @@ type Hook struct {
 	Path  string   // JSON path
 	Gone  []string // members of the file that have no effect any more
 
-	Handler wire.Handler // created before the hook's turn, by the package that can start it
-	Fault   error        // why it cannot be run
-	hashed  string       // caches key, which every tool call needs several times for each hook
+	Fault  error  // why it cannot be run
+	hashed string // caches key, which every tool call needs several times for each hook
 }
+
+// Start runs what a hook names and returns its answer, when there is one or ctx ends. It is safe for concurrent use.
+type Start func(ctx context.Context, h *Hook, c wire.Call) wire.Outcome
 
 // Name returns a name that is unique across levels: "global/no-force-push".
 func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
@@ -101,7 +104,7 @@ func (h *Hook) Applies(c *rule.Call) bool {
 	return h.If.Match(c)
 }
 
-// Spec is what a handler is created from; its type says which members count.
+// Spec is what a hook runs; its type says which members count.
 type Spec struct {
 	Command    string
 	Args       []string // not nil: no shell

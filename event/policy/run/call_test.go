@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -9,13 +10,26 @@ import (
 	"beckon/event/policy/wire"
 )
 
+// handler is a hook with what it runs in.
+type handler struct {
+	*config.Hook
+	env   []string
+	state trust.Dir
+}
+
+func (h handler) Run(ctx context.Context, c wire.Call) wire.Outcome {
+	return Starter{}.Start(h.env, h.state)(ctx, h.Hook, c)
+}
+
 // newServer returns the handler of a policy server.
-func newServer(s config.Spec, timeout time.Duration, state trust.Dir) wire.Handler {
-	return handler(&config.Hook{Type: config.Server, Spec: s, Timeout: timeout}, nil, state)
+func newServer(s config.Spec, timeout time.Duration, state trust.Dir) handler {
+	return handler{&config.Hook{Type: config.Server, Spec: s, Timeout: timeout}, nil, state}
 }
 
 // commandOf returns the handler of a command.
-func commandOf(s config.Spec, env ...string) command { return command{&config.Hook{Spec: s}, env} }
+func commandOf(s config.Spec, env ...string) handler {
+	return handler{&config.Hook{Type: config.Command, Spec: s}, env, ""}
+}
 
 // bashCall returns what the client sends before it runs a command.
 func bashCall(command string) wire.Call {

@@ -28,7 +28,7 @@ func TestPromptByAStandInClient(t *testing.T) {
 		Env: []string{"PATH=" + os.Getenv("PATH"), "CLAUDECODE=1", "CLAUDE_CODE_MESSAGING_TOKEN=t", "KEEP=1", "OUT=" + dir},
 	}
 	write(`cat > "$OUT/stdin"; env > "$OUT/env"; pwd > "$OUT/pwd"; ls -A > "$OUT/ls"; printf '%s\n' "$@" > "$OUT/args"; echo "BLOCK: no"`)
-	if o := h.Run(t.Context(), bashCall("rm x")); o.Err != nil || o.Decision != wire.Deny || o.Reason != "no" {
+	if o := h.Ask(t.Context(), bashCall("rm x")); o.Err != nil || o.Decision != wire.Deny || o.Reason != "no" {
 		t.Fatalf("got %+v", o)
 	}
 	got := func(name string) string {
@@ -51,11 +51,11 @@ func TestPromptByAStandInClient(t *testing.T) {
 		t.Errorf("the directory %q is still there", got("pwd"))
 	}
 	write("echo not logged in >&2; exit 1")
-	if o := h.Run(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "exit code 1: not logged in") {
+	if o := h.Ask(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "exit code 1: not logged in") {
 		t.Errorf("got %+v", o)
 	}
 	_ = os.Remove(program)
-	if o := h.Run(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "running") {
+	if o := h.Ask(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "running") {
 		t.Errorf("got %+v", o)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-func runCommand(t *testing.T, cfg command, c wire.Call) wire.Outcome {
+func runCommand(t *testing.T, cfg handler, c wire.Call) wire.Outcome {
 	t.Helper()
 	h := cfg
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

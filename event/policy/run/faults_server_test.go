@@ -15,7 +15,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-func fastServer(t *testing.T, url string) wire.Handler {
+func fastServer(t *testing.T, url string) handler {
 	t.Helper()
 	h := newServer(config.Spec{URL: url, Retries: 1, RetryDelay: 10 * time.Millisecond}, 200*time.Millisecond, "")
 	return h

@@ -26,7 +26,7 @@ const (
 
 // fault runs h under the deadline and checks what every handler must do: return in time and
 // leave nothing behind.
-func fault(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
+func fault(t *testing.T, h handler, c wire.Call) wire.Outcome {
 	t.Helper()
 	mark := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
 	t.Setenv("HANDLER_FAULT", mark)
@@ -82,7 +82,7 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-func sh(script string) wire.Handler { return commandOf(config.Spec{Command: script}, os.Environ()...) }
+func sh(script string) handler { return commandOf(config.Spec{Command: script}, os.Environ()...) }
 
 func timedOut(t *testing.T, o wire.Outcome) {
 	t.Helper()

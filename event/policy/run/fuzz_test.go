@@ -149,7 +149,7 @@ func FuzzCommandStdout(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stdout, event string) {
 		for _, code := range []int{0, 1, 2} {
-			o := commandOf(config.Spec{}).read(event, ran{stdout: stdout, stderr: "why", code: code})
+			o := command{&config.Hook{}, nil}.read(event, ran{stdout: stdout, stderr: "why", code: code})
 			if o.Err != nil && (o.Decision != wire.Silence || o.Raw != nil || o.UpdatedInput != nil || o.Context != "") {
 				t.Errorf("exit %d: an error and %+v", code, o)
 			}

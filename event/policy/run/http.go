@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -28,30 +27,27 @@ import (
 // and is never asked again, because of side effects.
 type remote struct {
 	*config.Hook
-	shown  string // in messages, without the query, since that may contain a key
-	header http.Header
+	url    *url.URL
 	state  trust.Dir // stores that a server did not answer; "" stores nothing
 	native bool
-	opa    bool // native: Open Policy Agent's data API
+	opa    bool // native: Open Policy Agent's data API, which takes the payload as "input" and answers with "result"
 }
 
-// dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
-const dataAPI = "/v1/data"
-
-// newRemote returns the handler of a hook. In the values of a native one's headers $NAME and ${NAME} are replaced by an
-// environment variable if it is allowed, else by nothing.
-func newRemote(h *config.Hook, state trust.Dir) wire.Handler {
-	u, err := url.Parse(h.Spec.URL)
-	if err != nil {
-		u = &url.URL{} // config accepts none
-	}
-	to := remote{Hook: h, shown: strconv.Quote(u.Scheme + "://" + u.Host + u.Path), state: state}
+func newRemote(h *config.Hook, state trust.Dir) remote {
+	to := remote{Hook: h, state: state}
+	to.url, _ = url.Parse(h.Spec.URL) // config accepts no other
 	if to.native = h.Type == config.HTTP; to.native {
-		to.opa, to.state = strings.HasPrefix(u.Path+"/", dataAPI+"/"), ""
+		to.opa, to.state = strings.HasPrefix(to.url.Path+"/", "/v1/data/"), ""
 	}
-	to.header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}
+	return to
+}
+
+// header returns the header of a request. In the values of a native hook's headers $NAME and ${NAME} are replaced by an
+// environment variable if it is allowed, else by nothing.
+func (h remote) header(hops int) http.Header {
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}
 	for k, v := range h.Spec.Headers {
-		if to.native {
+		if h.native {
 			v = os.Expand(v, func(name string) string {
 				if slices.Contains(h.Spec.AllowedEnvVars, name) {
 					return os.Getenv(name)
@@ -59,9 +55,10 @@ func newRemote(h *config.Hook, state trust.Dir) wire.Handler {
 				return ""
 			})
 		}
-		to.header.Set(k, v)
+		header.Set(k, v)
 	}
-	return to
+	header.Set(wire.HopsHeader, strconv.Itoa(hops+1))
+	return header
 }
 
 const maxResponse = 1 << 20 // 1 MiB: more than any answer needs
@@ -78,10 +75,11 @@ func (r response) silent() bool {
 	return r.status == 0 || r.status == http.StatusTooManyRequests || r.status >= 500
 }
 
-// ask posts until it gets an answer that a retry would not change, or the context leaves no time for the
+// retry posts until it gets an answer that a retry would not change, or the context leaves no time for the
 // delay. It keeps no connection, and follows no redirect: a policy is asked where the user said.
-func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err error) {
+func (h remote) retry(ctx context.Context, body []byte, hops int) (r response, err error) {
 	client := &http.Client{
+		Timeout: h.Timeout,
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DisableKeepAlives:      true,
@@ -108,53 +106,38 @@ func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err
 
 // post sends body and reads the answer, once.
 func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops int) (r response, err error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.Spec.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
 	if err != nil {
 		return r, errors.New("the URL cannot be read")
 	}
-	req.Header = h.header.Clone()
-	req.Header.Set(wire.HopsHeader, strconv.Itoa(hops+1))
+	req.Header = h.header(hops)
 	res, err := client.Do(req)
 	if err == nil {
 		defer res.Body.Close()
 		r.body, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	}
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) { // it contains the URL with its query
-			err = u.Err
-		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errTimeout
-		}
-		return response{}, fmt.Errorf("asking %s: %w", h.shown, err)
+	var u *url.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return response{}, errTimeout
+	case errors.As(err, &u): // it contains the URL with its query
+		return response{}, u.Err
+	case err != nil:
+		return response{}, err
+	case len(r.body) > maxResponse:
+		return response{status: res.StatusCode}, fmt.Errorf("the answer is larger than %d bytes", maxResponse)
 	}
-	if r.status = res.StatusCode; len(r.body) > maxResponse {
-		return response{status: r.status}, fmt.Errorf("the answer of %s is larger than %d bytes", h.shown, maxResponse)
-	}
+	r.status = res.StatusCode
 	return r, nil
 }
 
-// unexpected is a status that is not an answer.
-func (h remote) unexpected(status int) error {
-	text := cmp.Or(http.StatusText(status), "an unknown status")
-	if status/100 == 3 {
-		text += "; redirects are not followed"
-	}
-	return fmt.Errorf("%s answered %d, %s", h.shown, status, text)
-}
-
-// Run implements wire.Handler.
-func (h remote) Run(ctx context.Context, c wire.Call) wire.Outcome {
-	start := time.Now()
+// ask asks, and names the address in errors, without the query, since that may contain a key.
+func (h remote) ask(ctx context.Context, c wire.Call) wire.Outcome {
 	o, got, err := h.question(ctx, c)
 	if err != nil {
-		o = wire.Outcome{Err: err, TimedOut: errors.Is(err, errTimeout)}
+		o = wire.Outcome{Err: fmt.Errorf("asking %q: %w", h.url.Scheme+"://"+h.url.Host+h.url.Path, err)}
 	}
-	o.Output = event.Cut(string(bytes.ToValidUTF8(bytes.TrimSpace(got.body), []byte("\uFFFD"))), maxOutput)
-	o.Attempts, o.Took = got.tries, time.Since(start)
+	o.Output, o.Attempts = string(got.body), got.tries
 	return o
 }
 
@@ -164,9 +147,7 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 	if h.opa {
 		body = slices.Concat([]byte(`{"input":`), c.Payload, []byte("}"))
 	} else if !h.native {
-		if c.ID == "" {
-			c.ID = rand.Text()
-		}
+		c.ID = cmp.Or(c.ID, rand.Text())
 		if body, data, err = wire.Question(c); err != nil {
 			return o, got, err
 		}
@@ -174,9 +155,9 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 	down := trust.Sum(h.Spec.URL)[:32]
 	if info, missing := os.Stat(h.state.Path(downDir, down)); h.state != "" && missing == nil &&
 		time.Since(info.ModTime()).Abs() < downFor { // a clock that was set back must not make it longer
-		return o, got, fmt.Errorf("%s did not answer a moment ago, and is left alone for a while", h.shown)
+		return o, got, errors.New("it did not answer a moment ago, and is left alone for a while")
 	}
-	got, err = h.ask(ctx, body, c.Hops)
+	got, err = h.retry(ctx, body, c.Hops)
 	switch { // If the caller has gone, nothing is known about the server; if the time is up, something is.
 	case h.state == "" || errors.Is(ctx.Err(), context.Canceled):
 	case got.silent():
@@ -186,29 +167,19 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 	}
 	switch answered := got.status == http.StatusOK || h.native && got.status >= 200 && got.status <= 299; {
 	case err != nil:
-		return o, got, err
+	case got.status/100 == 3:
+		err = fmt.Errorf("it answered %d; redirects are not followed", got.status)
 	case !answered:
-		return o, got, h.unexpected(got.status)
-	case h.native:
-		o, err = h.readNative(c.Event, bytes.TrimSpace(got.body))
-	default:
+		err = fmt.Errorf("it answered %d, %s", got.status, cmp.Or(http.StatusText(got.status), "an unknown status"))
+	case !h.native:
 		o, err = wire.ParseReply(c.Event, data, got.body)
-	}
-	if err != nil {
-		err = fmt.Errorf("the answer of %s: %w", h.shown, err)
+	case len(bytes.TrimSpace(got.body)) > 0 || h.FailClosed:
+		o, err = wire.ParseResponse(c.Event, bytes.TrimSpace(got.body))
+		if err == nil && h.opa && !gjson.GetBytes(got.body, "result").Exists() {
+			err = errors.New("the decision is undefined")
+		}
 	}
 	return o, got, err
-}
-
-func (h remote) readNative(event string, body []byte) (wire.Outcome, error) {
-	if len(body) == 0 && !h.FailClosed {
-		return wire.Outcome{}, nil
-	}
-	o, err := wire.ParseResponse(event, body)
-	if err == nil && h.opa && !gjson.GetBytes(body, "result").Exists() {
-		err = errors.New("the decision is undefined")
-	}
-	return o, err
 }
 
 const (

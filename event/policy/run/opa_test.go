@@ -14,7 +14,7 @@ import (
 // outcome asks an http hook, which fails closed or open, for an event.
 func outcome(t *testing.T, url, event string, closed bool) wire.Outcome {
 	t.Helper()
-	h := handler(&config.Hook{Type: config.HTTP, FailClosed: closed, Spec: config.Spec{URL: url}}, nil, "")
+	h := handler{&config.Hook{Type: config.HTTP, FailClosed: closed, Spec: config.Spec{URL: url}}, nil, ""}
 	return h.Run(context.Background(), wire.Call{Event: event, Payload: []byte(`{"tool_name":"Bash"}`)})
 }
 

@@ -18,10 +18,10 @@ func TestProjectsScriptSurvivesACd(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &config.Hook{Event: "PreToolUse", Type: config.Command, Level: config.Project, Spec: config.Spec{Command: "sh ./check.sh"}}
-	Starter{}.Prepare([]*config.Hook{h}, "PreToolUse", os.Environ(), "")
 	c := bashCall("ls")
 	c.Cwd, c.ProjectDir = elsewhere, project
-	if o := h.Handler.Run(t.Context(), c); o.Decision != wire.Deny || o.Reason != "no" {
+	o := Starter{}.Start(os.Environ(), "")(t.Context(), h, c)
+	if o.Decision != wire.Deny || o.Reason != "no" {
 		t.Errorf("got %+v", o)
 	}
 }

@@ -8,15 +8,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
-
-// promptTimeout is the client's own default for prompt hooks.
-const promptTimeout = 30 * time.Second
 
 // Prompt is a handler that asks a model. The agent's text is put between marks that it cannot know, and the model is
 // told that nothing between them is an instruction.
@@ -29,11 +25,8 @@ type Prompt struct {
 	Client string   // the program for `claude -p`
 }
 
-// Run implements wire.Handler.
-func (h Prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, promptTimeout))
-	defer cancel()
+// Ask asks the model about a call.
+func (h Prompt) Ask(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	size, id := 0, rand.Text()
 	question := h.fill(c, func(name, value string) string {
 		size += len(value)
@@ -42,15 +35,13 @@ func (h Prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	})
 	question += "\n\nThe event is " + c.Event + ". Begin your answer with ALLOW, BLOCK or CONTINUE."
 	if size > maxQuestion {
-		o.Err = fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)
-	} else {
-		o.Attempts = 1
-		o.Decision, o.Reason, o.Err = h.ask(ctx, question)
+		return wire.Outcome{Err: fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)}
 	}
+	o.Decision, o.Reason, o.Err = h.ask(ctx, question)
 	if o.Decision == wire.Block {
 		o.Decision = wire.Refusal(c.Event)
 	}
-	o.Output, o.Took, o.TimedOut = event.Cut(o.Reason, maxOutput), time.Since(start), errors.Is(o.Err, errTimeout)
+	o.Output, o.Attempts = o.Reason, 1
 	return o
 }
 

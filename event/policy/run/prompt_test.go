@@ -28,7 +28,7 @@ func (s standIn) seen() (questions []string) {
 	}
 }
 
-func promptHandler(t *testing.T, answer, prompt string) (wire.Handler, standIn) {
+func promptHandler(t *testing.T, answer, prompt string) (handler, standIn) {
 	t.Helper()
 	s := standIn{t.TempDir()}
 	const script = "#!/bin/sh\ncd \"$OUT\"; n=0; while [ -e $n ]; do n=$((n + 1)); done; cat >$n; cat answer\n"
@@ -37,8 +37,10 @@ func promptHandler(t *testing.T, answer, prompt string) (wire.Handler, standIn) 
 			t.Fatal(err)
 		}
 	}
-	h := &config.Hook{Spec: config.Spec{Prompt: prompt}}
-	return Prompt{h, []string{"OUT=" + s.dir, "PATH=" + os.Getenv("PATH")}, filepath.Join(s.dir, "claude")}, s
+	h := &config.Hook{Type: config.Prompt, Spec: config.Spec{Prompt: prompt}}
+	env := []string{"OUT=" + s.dir, "PATH=" + os.Getenv("PATH")}
+	t.Setenv("PATH", s.dir+":"+os.Getenv("PATH"))
+	return handler{h, env, ""}, s
 }
 
 func TestPromptAnswers(t *testing.T) {
@@ -116,8 +118,9 @@ func TestPromptThatHangs(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 20\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	hook := &config.Hook{Timeout: 50 * time.Millisecond, Spec: config.Spec{Prompt: "Judge it."}}
-	h := Prompt{hook, os.Environ(), program}
+	hook := &config.Hook{Type: config.Prompt, Timeout: 50 * time.Millisecond, Spec: config.Spec{Prompt: "Judge it."}}
+	t.Setenv("PATH", filepath.Dir(program)+":"+os.Getenv("PATH"))
+	h := handler{hook, os.Environ(), ""}
 	if o := h.Run(t.Context(), bashCall("ls")); !o.TimedOut || o.Err == nil {
 		t.Errorf("a hanging model: %+v", o)
 	}

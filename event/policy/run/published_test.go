@@ -68,7 +68,7 @@ func TestPublishedLoggingScript(t *testing.T) {
 }
 
 // serve starts a program that listens on $PORT, and waits until it does.
-func serve(t *testing.T, command func(port string) *exec.Cmd) wire.Handler {
+func serve(t *testing.T, command func(port string) *exec.Cmd) handler {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,7 +99,7 @@ func serve(t *testing.T, command func(port string) *exec.Cmd) wire.Handler {
 	return h
 }
 
-func within(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
+func within(t *testing.T, h handler, c wire.Call) wire.Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,29 +36,34 @@ import (
 // Starter lets cmd/internal/hook, which does not link this package, start handlers.
 type Starter struct{}
 
-// Prepare creates the handlers of the hooks of kind k, which start things in env. state stores which servers are down; with "" the caller must have passed env through Inside.
-func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
-	marked := state == ""
-	for _, h := range hooks {
-		if h.Event != k || !h.Runs() || h.Handler != nil || h.Fault != nil {
-			continue
+// Start returns what runs hooks, in env. state stores which servers are down; with "" the caller must have passed env
+// through Inside.
+func (Starter) Start(env []string, state trust.Dir) config.Start {
+	inside := sync.OnceValue(func() []string {
+		if state == "" {
+			return env
 		}
-		if !marked {
-			env, marked = Inside(env, state), true
+		return Inside(env, state)
+	})
+	return func(ctx context.Context, h *config.Hook, c wire.Call) (o wire.Outcome) {
+		start := time.Now()
+		if h.Type != config.Server { // which may take as long for each try
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
+			defer cancel()
 		}
-		h.Handler = handler(h, env, state)
+		switch h.Type {
+		case config.Command:
+			o = command{h, inside()}.ask(ctx, c)
+		case config.Prompt:
+			o = Prompt{h, inside(), "claude"}.Ask(ctx, c)
+		default:
+			o = newRemote(h, state).ask(ctx, c)
+		}
+		o.Output = event.Cut(strings.ToValidUTF8(strings.TrimSpace(o.Output), "\uFFFD"), maxOutput)
+		o.Took, o.TimedOut = time.Since(start), errors.Is(o.Err, errTimeout)
+		return o
 	}
-}
-
-// handler returns the hook's handler.
-func handler(h *config.Hook, env []string, state trust.Dir) wire.Handler {
-	switch h.Type {
-	case config.Command:
-		return command{h, env}
-	case config.Prompt:
-		return Prompt{h, env, "claude"}
-	}
-	return newRemote(h, state)
 }
 
 // Marker is set in the environment of everything that a policy starts. A process that sees it may
@@ -104,11 +110,7 @@ type command struct {
 	env []string // to add to
 }
 
-// Run implements wire.Handler.
-func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
-	defer cancel()
+func (h command) ask(ctx context.Context, c wire.Call) wire.Outcome {
 	if c.Dir != "" {
 		c.Cwd, c.ProjectDir = c.Dir, c.Dir
 	}
@@ -121,9 +123,7 @@ func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	}
 	r := p.run(ctx)
 	o := h.read(c.Event, r)
-	output := strings.TrimSpace(strings.TrimSpace(r.stdout) + "\n" + strings.TrimSpace(r.stderr))
-	o.Output, o.ExitCode, o.TimedOut = event.Cut(output, maxOutput), r.code, r.timedOut
-	o.Attempts, o.Took = 1, time.Since(start)
+	o.Output, o.ExitCode, o.Attempts = strings.TrimSpace(r.stdout)+"\n"+r.stderr, r.code, 1
 	return o
 }
 
@@ -269,8 +269,7 @@ type ran struct {
 	stdout, stderr string // valid UTF-8, cut at maxStdout and maxStderr
 	tooMuch        bool   // stdout was cut
 	code           int    // -1 when a signal ended it
-	timedOut       bool
-	err            error // it did not start, did not end, or a signal ended it
+	err            error  // it did not start, did not end, or a signal ended it
 }
 
 // run starts p, feeds it and waits until it has ended and closed its outputs, or until ctx ends. The
@@ -315,7 +314,7 @@ func (p process) run(ctx context.Context) ran {
 	var exit *exec.ExitError
 	switch {
 	case cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		r.timedOut, r.err = true, errTimeout
+		r.err = errTimeout
 	case cancelled:
 		r.err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
 	case errors.As(err, &exit) && r.code < 0:
@@ -327,7 +326,7 @@ func (p process) run(ctx context.Context) ran {
 	return r
 }
 
-// errTimeout is what Outcome.Err wraps when TimedOut is set.
+// errTimeout is the error of a handler that had no more time.
 var errTimeout = errors.New("no answer in time")
 
 // capped is the beginning of an output: a program that prints a gigabyte and then decides has decided.

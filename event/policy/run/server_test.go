@@ -135,7 +135,7 @@ func TestServerAnswers(t *testing.T) {
 			Raw: []byte(`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stderr":"","stdout":"b"}}}`)}},
 		"modify without data": {call: pre, answer: `{"version":"1.0","decision":"modify"}`, err: "no modified_data"},
 		"modify by a string":  {call: pre, answer: modified(`{"tool_input":"ls"}`), err: "modified_data.tool_input: it is not a JSON object but a string"},
-		"context":             {call: pre, answer: `{"version":"1.0","decision":"allow","metadata":{"additional_context":"c","n":1}}`, want: wire.Outcome{Decision: wire.Allow, Context: "c", Metadata: map[string]any{"additional_context": "c", "n": 1.0}}},
+		"context":             {call: pre, answer: `{"version":"1.0","decision":"allow","metadata":{"additional_context":"c","n":1}}`, want: wire.Outcome{Decision: wire.Allow, Context: "c", Metadata: []byte(`{"additional_context":"c","n":1}`)}},
 		"unknown decision":    {call: pre, answer: `{"version":"1.0","decision":"BLOCK"}`, err: `its decision is "BLOCK" and none of`},
 		"no decision":         {call: pre, answer: `{"version":"1.0"}`, err: "its decision is"},
 		"no version":          {call: pre, answer: `{"decision":"allow"}`, err: `its version is ""`},
@@ -269,9 +269,9 @@ func TestHTTPAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answering(t, always(test.status, test.body))
-			h := handler(&config.Hook{Type: config.HTTP, Spec: config.Spec{
+			h := handler{&config.Hook{Type: config.HTTP, Spec: config.Spec{
 				URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"},
-			}}, nil, "")
+			}}, nil, ""}
 			c := bashCall("ls")
 			o := h.Run(t.Context(), c)
 			if o.Decision != test.want || (o.Err == nil) != (test.err == "") || o.Err != nil && !strings.Contains(o.Err.Error(), test.err) {

@@ -176,21 +176,15 @@ type Entry struct {
 
 // TracedHook is one hook in an Entry.
 type TracedHook struct {
-	Hook     string          `json:"hookId"`
-	Success  bool            `json:"success"` // it ran and answered
-	Type     string          `json:"type"`
-	Decision wire.Decision   `json:"decision,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	Error    string          `json:"error,omitempty"`
-	Skipped  string          `json:"skipped,omitempty"`
-	Observed bool            `json:"observed,omitempty"` // its answer did not count
-	Rewrote  string          `json:"rewrote,omitempty"`
-	Output   string          `json:"output,omitempty"`
-	ExitCode int             `json:"exit,omitempty"`
-	TimedOut bool            `json:"timed_out,omitempty"`
-	Attempts int             `json:"attempts,omitempty"`
-	Metadata json.RawMessage `json:"metadata,omitempty"`
-	Us       int64           `json:"us"`
+	Hook    string `json:"hookId"`
+	Success bool   `json:"success"` // it ran and answered
+	Type    string `json:"type"`
+	wire.Outcome
+	Error    string `json:"error,omitempty"`
+	Skipped  string `json:"skipped,omitempty"`
+	Observed bool   `json:"observed,omitempty"` // its answer did not count
+	Rewrote  string `json:"rewrote,omitempty"`
+	Us       int64  `json:"us"`
 }
 
 // Kept returns a text in the form that the trace stores.

@@ -7,7 +7,7 @@
 package wire
 
 import (
-	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -66,28 +66,22 @@ func (d Decision) Rank() int {
 // Refuses reports whether d is a refusal.
 func (d Decision) Refuses() bool { return d == Deny || d == Block }
 
-// Outcome is a handler's answer, and how it was obtained.
+// Outcome is a handler's answer, and how it was obtained. The members with a name in JSON are traced.
 type Outcome struct {
-	Decision     Decision
-	Reason       string
-	UpdatedInput []byte // the whole new tool input, a JSON object; nil: unchanged
-	Context      string // text for the agent
-	System       string // text for the user
-	Metadata     map[string]any
-	Raw          []byte // the client's own JSON, one object; its other members are passed on, too
+	Decision     Decision        `json:"decision,omitempty"`
+	Reason       string          `json:"reason,omitempty"`
+	UpdatedInput []byte          `json:"-"` // the whole new tool input, a JSON object; nil: unchanged
+	Context      string          `json:"-"` // text for the agent
+	System       string          `json:"-"` // text for the user
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	Raw          []byte          `json:"-"` // the client's own JSON, one object; its other members are passed on, too
 
-	Output   string // its output or answer, cut, for the trace
-	ExitCode int    // of a command; -1 if a signal or this package ended it
-	TimedOut bool
-	Attempts int // how often it was asked
-	Took     time.Duration
-	Err      error // the handler failed: the fail mode decides
-}
-
-// Handler is anything that a policy can ask about an event.
-type Handler interface {
-	// Run returns when it has an answer or ctx ends. It is safe for concurrent use.
-	Run(ctx context.Context, c Call) Outcome
+	Output   string        `json:"output,omitempty"` // its output or answer, cut
+	ExitCode int           `json:"exit,omitempty"`   // of a command; -1 if a signal or this package ended it
+	TimedOut bool          `json:"timed_out,omitempty"`
+	Attempts int           `json:"attempts,omitempty"` // how often it was asked
+	Took     time.Duration `json:"-"`
+	Err      error         `json:"-"` // the handler failed: the fail mode decides
 }
 
 // Refusal returns the decision that refuses an event: a tool call is denied, everything else blocked.

@@ -78,9 +78,10 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 		}
 	}
 	o := Outcome{Reason: Reason(fields["reason"].Str)}
-	o.Metadata, _ = fields["metadata"].Value().(map[string]any)
-	o.Context, _ = o.Metadata["additional_context"].(string)
-	o.System, _ = o.Metadata["system_message"].(string)
+	if more := fields["metadata"]; more.IsObject() {
+		o.Context, o.System = more.Get("additional_context").Str, more.Get("system_message").Str
+		o.Metadata, _ = Encode(more.Value())
+	}
 	switch d := fields["decision"].Str; d {
 	case "block":
 		o.Decision = Refusal(event)
