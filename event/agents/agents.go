@@ -74,8 +74,7 @@ const Workdir = "/cwd"
 
 // Answer describes the answers that an agent accepts at one of its events.
 type Answer struct {
-	Event string // the agent's name
-	Means string // Claude Code's, which policies use
+	Means string // Claude Code's name of the event, which policies use
 	Says  []Say
 	// Waits marks an event whose hook may wait for an answer of the user: its dialog is open
 	// meanwhile, and can be answered there as well.
@@ -99,21 +98,14 @@ const out = "hookSpecificOutput."
 
 // Says of answers that several agents accept.
 var (
-	BlockSays    = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
-	DecisionSays = []Say{
-		{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
-		{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
-		{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
-		{When: Rewrite, Path: out + "decision.updatedInput", Value: Text},
-	}
-	promptSays = []Say{
-		{When: Always, Path: out + "hookEventName", Value: `"UserPromptSubmit"`},
+	BlockSays = []Say{
 		{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
 		{When: Context, Path: out + "additionalContext", Value: Text},
 	}
-	startSays = []Say{
-		{When: Always, Path: out + "hookEventName", Value: `"SessionStart"`},
-		{When: Context, Path: out + "additionalContext", Value: Text},
+	DecisionSays = []Say{
+		{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
+		{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
+		{When: Rewrite, Path: out + "decision.updatedInput", Value: Text},
 	}
 	// In the format of beckon's own plugins.
 	pluginBefore = []Say{{When: Deny, Path: "deny", Value: Text}, {When: Rewrite, Path: "args", Value: Text}}
@@ -123,11 +115,9 @@ var (
 // When says which part of an answer a member belongs to.
 type When uint8
 
-// The parts of an answer. Always is for a member that is added to others in its object, and
-// never alone.
+// The parts of an answer.
 const (
-	Always When = iota
-	Deny
+	Deny When = iota
 	Ask
 	Allow
 	Rewrite

@@ -46,21 +46,16 @@ var codex = Agent{
 		{Name: "spawn_agent", Means: "Agent", Inputs: []Renamed{{Name: "message", Means: "prompt"}}},
 	},
 	Answers: []Answer{
-		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PreToolUse"`},
+		{Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: out + "permissionDecision", Value: `"deny"`, Reason: out + "permissionDecisionReason"},
 			{When: Rewrite, Path: out + "permissionDecision", Value: `"allow"`, Reason: out + "updatedInput"},
 			{When: Context, Path: out + "additionalContext", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: DecisionSays[:3]},
-		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
-			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: out + "additionalContext", Value: Text},
-		}},
-		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
-		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
-		{Event: "Stop", Means: "Stop", Says: BlockSays},
+		{Means: "PermissionRequest", Says: DecisionSays[:2]},
+		{Means: "PostToolUse", Says: BlockSays},
+		{Means: "UserPromptSubmit", Says: BlockSays},
+		{Means: "SessionStart", Says: BlockSays[1:]},
+		{Means: "Stop", Says: BlockSays[:1]},
 	},
 }

@@ -66,17 +66,17 @@ var copilot = Agent{
 	},
 	Joint: "-",
 	Answers: []Answer{
-		{Event: "preToolUse", Means: "PreToolUse", Says: []Say{
+		{Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: "permissionDecision", Value: `"deny"`, Reason: "permissionDecisionReason"},
 			{When: Ask, Path: "permissionDecision", Value: `"ask"`, Reason: "permissionDecisionReason"},
 			{When: Allow, Path: "permissionDecision", Value: `"allow"`, Reason: "permissionDecisionReason"},
 			{When: Rewrite, Path: "modifiedArgs", Value: Text},
 			{When: Context, Path: "additionalContext", Value: Text},
 		}},
-		{Event: "postToolUse", Means: "PostToolUse", Says: copilotSays},
-		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: copilotSays},
-		{Event: "sessionStart", Means: "SessionStart", Says: copilotSays[1:]},
-		{Event: "agentStop", Means: "Stop", Says: BlockSays},
+		{Means: "PostToolUse", Says: copilotSays},
+		{Means: "UserPromptSubmit", Says: copilotSays},
+		{Means: "SessionStart", Says: copilotSays[1:]},
+		{Means: "Stop", Says: BlockSays[:1]},
 	},
 }
 

@@ -33,8 +33,7 @@ var droid = Agent{
 	},
 	Joint: "___",
 	Answers: []Answer{
-		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PreToolUse"`},
+		{Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: out + "permissionDecision", Value: `"deny"`, Reason: out + "permissionDecisionReason"},
 			{When: Rewrite, Path: out + "updatedInput", Value: Text},
 		}},

@@ -61,17 +61,17 @@ var gemini = Agent{
 		{Name: "activate_skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
 	},
 	Answers: []Answer{
-		{Event: "BeforeTool", Means: "PreToolUse", Says: []Say{
+		{Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
 			{When: Ask, Path: "decision", Value: `"ask"`, Reason: "systemMessage"},
 			{When: Rewrite, Path: out + "tool_input", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "AfterTool", Means: "PostToolUse", Says: geminiSays},
-		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: geminiSays},
-		{Event: "AfterAgent", Means: "Stop", Says: geminiSays[:1]},
-		{Event: "SessionStart", Means: "SessionStart", Says: geminiSays[1:]},
+		{Means: "PostToolUse", Says: geminiSays},
+		{Means: "UserPromptSubmit", Says: geminiSays},
+		{Means: "Stop", Says: geminiSays[:1]},
+		{Means: "SessionStart", Says: geminiSays[1:]},
 	},
 }
 

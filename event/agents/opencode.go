@@ -87,9 +87,9 @@ var openCode = Agent{
 	},
 	Joint: "_",
 	Answers: []Answer{ // in the format of beckon's own plugin
-		{Event: "tool.execute.before", Means: "PreToolUse", Says: pluginBefore},
-		{Event: "tool.execute.after", Means: "PostToolUse", Says: pluginAfter},
-		{Event: "permission.asked", Means: "PermissionRequest", Waits: true, Says: []Say{
+		{Means: "PreToolUse", Says: pluginBefore},
+		{Means: "PostToolUse", Says: pluginAfter},
+		{Means: "PermissionRequest", Waits: true, Says: []Say{
 			{When: Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
 			{When: Allow, Path: "reply", Value: `"once"`},
 		}},

@@ -18,8 +18,8 @@ var pi = Agent{
 		{Name: "find", Means: "Glob"},
 	},
 	Answers: []Answer{
-		{Event: "PreToolUse", Means: "PreToolUse", Says: pluginBefore},
-		{Event: "PostToolUse", Means: "PostToolUse", Says: pluginAfter},
+		{Means: "PreToolUse", Says: pluginBefore},
+		{Means: "PostToolUse", Says: pluginAfter},
 	},
 }
 

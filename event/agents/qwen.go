@@ -39,19 +39,15 @@ var qwen = Agent{
 		{Name: "grep_search", Means: "Grep"},
 	},
 	Answers: []Answer{
-		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PreToolUse"`},
+		{Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: out + "permissionDecision", Value: `"deny"`, Reason: out + "permissionDecisionReason"},
 			{When: Ask, Path: out + "permissionDecision", Value: `"ask"`, Reason: out + "permissionDecisionReason"},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: DecisionSays},
-		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
-			{When: Context, Path: out + "additionalContext", Value: Text},
-		}},
-		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
-		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
-		{Event: "Stop", Means: "Stop", Says: BlockSays},
+		{Means: "PermissionRequest", Says: DecisionSays},
+		{Means: "PostToolUse", Says: BlockSays[1:]},
+		{Means: "UserPromptSubmit", Says: BlockSays},
+		{Means: "SessionStart", Says: BlockSays[1:]},
+		{Means: "Stop", Says: BlockSays[:1]},
 	},
 }

@@ -46,8 +46,8 @@ var ways = [ByAction + 1][]agents.Say{
 		{When: agents.Allow, Path: permission, Value: `"allow"`, Reason: permission + "Reason"},
 		{When: agents.Rewrite, Path: specific + ".updatedInput", Value: agents.Text},
 	},
-	ByRequest: agents.DecisionSays[1:],
-	ByBlock:   agents.BlockSays,
+	ByRequest: agents.DecisionSays,
+	ByBlock:   agents.BlockSays[:1],
 	ByAction:  {{When: agents.Deny, Path: specific + ".action", Value: `"decline"`}},
 }
 
@@ -56,7 +56,6 @@ const permission = specific + ".permissionDecision"
 // says returns the members of Claude Code's answer to an event.
 func (r Rules) says() []agents.Say {
 	can := [...]bool{
-		agents.Always:  true,
 		agents.Deny:    r.Refuse != NoWay,
 		agents.Ask:     r.Ask,
 		agents.Allow:   r.Allow,
@@ -68,8 +67,7 @@ func (r Rules) says() []agents.Say {
 	list := append(slices.Clip(ways[r.Refuse]),
 		agents.Say{When: agents.Context, Path: specific + ".additionalContext", Value: agents.Text},
 		agents.Say{When: agents.System, Path: "systemMessage", Value: agents.Text},
-		agents.Say{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"},
-		agents.Say{When: agents.Always, Path: specific + ".hookEventName", Value: `"` + string(r.Kind) + `"`})
+		agents.Say{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"})
 	return slices.DeleteFunc(list, func(s agents.Say) bool { return !can[s.When] })
 }
 
@@ -104,11 +102,9 @@ func (d Dialect) Translate(k event.Kind, v Verdict, http bool, payload []byte) A
 	if len(w.out) == 0 {
 		return w.answer
 	}
-	for _, s := range w.says {
-		parent, _, nested := strings.Cut(s.Path, ".")
-		if s.When == agents.Always && (!nested || w.out[parent] != nil) {
-			put(w.out, s.Path, json.RawMessage(s.Value))
-		}
+	named := d.Native() || slices.Contains(d.agent.Install.Events, string(k)) // by Claude Code's names
+	if named && w.out[specific] != nil {
+		put(w.out, specific+".hookEventName", must(k))
 	}
 	w.answer.Stdout = append(must(w.out), '\n')
 	return w.answer
