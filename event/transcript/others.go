@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -76,11 +77,14 @@ func Version(agent, file string) string {
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
-// each calls f for every line that is a JSON object.
-func each(text []byte, f func(gjson.Result)) {
-	for line := range bytes.Lines(text) {
-		if v := gjson.ParseBytes(line); v.IsObject() && gjson.ValidBytes(line) {
-			f(v)
+// each ranges over the lines that are a JSON object, with their times.
+func each(text []byte) iter.Seq2[event.Millis, gjson.Result] {
+	return func(yield func(event.Millis, gjson.Result) bool) {
+		for line := range bytes.Lines(text) {
+			v := gjson.ParseBytes(line)
+			if v.IsObject() && gjson.ValidBytes(line) && !yield(millisOf(v.Get("timestamp")), v) {
+				return
+			}
 		}
 	}
 }
@@ -90,18 +94,15 @@ func cut(s string) string { return event.Cut(strings.ToValidUTF8(s, "\ufffd"), e
 
 // codex reads a rollout: the starts and ends of turns. An open approval is not written.
 func codex(text []byte) (r Reading) {
-	each(text, func(v gjson.Result) {
-		if v.Get("type").Str != "event_msg" {
-			return
-		}
+	for at, v := range each(text) {
 		p := v.Get("payload")
-		switch p.Get("type").Str {
-		case "task_started":
-			r = Reading{Status: Busy, At: millisOf(v.Get("timestamp"))}
-		case "turn_aborted":
-			r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
-		case "task_complete":
-			r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
+		switch v.Get("type").Str + " " + p.Get("type").Str {
+		case "event_msg task_started":
+			r = Reading{Status: Busy, At: at}
+		case "event_msg turn_aborted":
+			r = Reading{Status: Idle, At: at}
+		case "event_msg task_complete":
+			r = Reading{Status: Idle, At: at}
 			if e := p.Get("error"); e.IsObject() {
 				words := e.Get("message").Str
 				if gjson.Valid(words) { // an API's response
@@ -110,7 +111,7 @@ func codex(text []byte) (r Reading) {
 				r.Status, r.Detail = Failed, cut(words)
 			}
 		}
-	})
+	}
 	return r
 }
 
@@ -119,9 +120,8 @@ func codex(text []byte) (r Reading) {
 func copilot(text []byte) Reading {
 	var r, before Reading
 	open, over := map[string]bool{}, false
-	each(text, func(v gjson.Result) {
-		at, data := millisOf(v.Get("timestamp")), v.Get("data")
-		child := v.Get("agentId").Str != ""
+	for at, v := range each(text) {
+		data, child := v.Get("data"), v.Get("agentId").Str != ""
 		now := func(status string) { r = Reading{Status: status, At: at} }
 		goesOn := func() {
 			if len(open) == 0 && !over {
@@ -170,14 +170,14 @@ func copilot(text []byte) Reading {
 				over = true
 			}
 		}
-	})
+	}
 	return r
 }
 
 // gemini reads a chat for the ends of turns that no hook reports. Its other entries come
 // before the hooks and add nothing. Interrupted calls are written after what interrupted them.
 func gemini(text []byte) (r Reading) {
-	each(text, func(v gjson.Result) {
+	for at, v := range each(text) {
 		words := v.Get("content").Str
 		switch v.Get("type").Str {
 		case "user":
@@ -187,22 +187,22 @@ func gemini(text []byte) (r Reading) {
 				r = Reading{}
 			}
 		case "error":
-			r = Reading{Status: Failed, At: millisOf(v.Get("timestamp")), Detail: cut(words)}
+			r = Reading{Status: Failed, At: at, Detail: cut(words)}
 		case "info":
 			if words == "Request cancelled." {
-				r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
+				r = Reading{Status: Idle, At: at}
 			}
 		}
-	})
+	}
 	return r
 }
 
 // droid reads a session's messages for how its turns end: what it shows to the user alone is an
 // error. The outcome follows the Stop and has no time.
 func droid(text []byte) (r Reading) {
-	each(text, func(v gjson.Result) {
+	for at, v := range each(text) {
 		m := v.Get("message")
-		words, at := m.Get("content.0.text").Str, millisOf(v.Get("timestamp"))
+		words := m.Get("content.0.text").Str
 		switch reason := v.Get("reason").Str; {
 		case v.Get("type").Str == "agent_turn_outcome" && reason == "cancelled":
 			r.Status = Idle
@@ -215,7 +215,7 @@ func droid(text []byte) (r Reading) {
 		case m.Exists():
 			r = Reading{At: at}
 		}
-	})
+	}
 	return r
 }
 
@@ -282,10 +282,10 @@ func TitleStatus(agent, title, dir string) string {
 // copilotWords returns Copilot's last words: the end of its turn does not contain them.
 func copilotWords(path string) (last Item) {
 	text, _, _ := lines(path, -tail)
-	each(text, func(v gjson.Result) {
+	for at, v := range each(text) {
 		if s := v.Get("data.content").Str; s != "" && v.Get("type").Str == "assistant.message" {
-			last = Item{strings.ToValidUTF8(s, "\ufffd"), millisOf(v.Get("timestamp"))}
+			last = Item{strings.ToValidUTF8(s, "\ufffd"), at}
 		}
-	})
+	}
 	return last
 }
