@@ -203,8 +203,7 @@ func plainly(err error) error {
 type versionCmd struct{}
 
 func (versionCmd) Run(a *app) error {
-	_, err := fmt.Fprintln(a.Stdout, versionLine())
-	return err
+	return a.Printf("%s\n", versionLine())
 }
 
 func versionLine() string {

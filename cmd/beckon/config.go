@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -116,6 +115,5 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.Stdout, text)
-	return err
+	return a.Printf("%s", text)
 }

@@ -269,7 +269,6 @@ func (p *player) show(now event.Millis) error {
 		return nil
 	}
 	p.shown = key.String()
-	fmt.Fprintf(p.a.Stdout, "-- %.1f s\n", float64(now-p.start)/1000)
 	style := term.Style{Color: p.a.Color("auto"), Rich: p.a.Rich(), Width: p.a.Width(), Now: now.Time()}
-	return term.List(p.a.Stdout, rows, style)
+	return p.a.Printf("-- %.1f s\n%s", float64(now-p.start)/1000, term.List(rows, style))
 }

@@ -36,8 +36,7 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		if width := a.Width(); width > 0 {
 			page = manual.Fit(page, min(width, manual.Widest))
 		}
-		_, err = fmt.Fprintln(a.Stdout, strings.TrimSuffix(page, "\n"))
-		return err
+		return a.Printf("%s\n", strings.TrimSuffix(page, "\n"))
 	}
 	node := k.Model.Node
 	for _, w := range c.Topic {
@@ -112,6 +111,5 @@ func (a *app) man(k *kong.Kong) error {
 	// The library's first line contains today's date, but a commit's release must be the same
 	// bytes on any day.
 	_, text, _ := strings.Cut(page.Build(roff.NewDocument()), "\n")
-	_, err := fmt.Fprintf(a.Stdout, ".TH BECKON 1 \"\" \"beckon %s\"\n%s", cli.Version(), text)
-	return err
+	return a.Printf(".TH BECKON 1 \"\" \"beckon %s\"\n%s", cli.Version(), text)
 }

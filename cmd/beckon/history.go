@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -47,10 +46,9 @@ func (c *historyCmd) Run(a *app) error {
 		return cli.WriteJSON(a.Stdout, historyJSON{Schema: 1, Turns: lines})
 	}
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, "nothing was said that fits")
-		return err
+		return a.Printf("nothing was said that fits\n")
 	}
-	return term.Turns(a.Stdout, lines, c.Session == "", time.Local, a.Style(c.Color))
+	return a.Printf("%s", term.Turns(lines, c.Session == "", time.Local, a.Style(c.Color)))
 }
 
 // search finds the turns, and also records what the transcripts of live sessions add.
@@ -134,7 +132,7 @@ func (c *showCmd) Run(a *app) error {
 		return cli.Usage("--json does not go with --why")
 	} else if c.Why {
 		now := a.Now()
-		return term.Explain(a.Stdout, v, state.Explain(v.Session, v.Evidence, now), now.Time())
+		return a.Printf("%s", term.Explain(v, state.Explain(v.Session, v.Evidence, now), now.Time()))
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
 	turns, err := a.turnsOf(&v.Session)
@@ -154,23 +152,16 @@ func (c *showCmd) Run(a *app) error {
 	if row.Question != nil {
 		row.Question.Plan = cmp.Or(a.Plan(&v.Session, row.Question.Plan), row.Question.Plan)
 	}
-	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
-		return err
-	}
 	asks, err := talk.Requests(a.App, v.Session.Record())
 	if err != nil {
 		return err
 	}
+	_ = a.Printf("%s", term.Show(&row, &v.Session, style))
 	for i := range asks {
-		fmt.Fprintln(a.Stdout)
+		_ = a.Printf("\n")
 		talk.Show(a.App, &asks[i])
 	}
-	if len(turns) > 0 {
-		if err := term.Turns(a.Stdout, turns, false, time.Local, style); err != nil {
-			return err
-		}
-	}
-	return term.Said(a.Stdout, a.Said(&v.Session), style)
+	return a.Printf("%s%s", term.Turns(turns, false, time.Local, style), term.Said(a.Said(&v.Session), style))
 }
 
 // showJSON is the format of `show --json`.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -67,10 +66,9 @@ func (c *listCmd) Run(a *app) error {
 		return cli.WriteJSON(a.Stdout, listed{list, others})
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
-		return err
+		return a.Printf("%s\n", c.empty(a, len(seen) > 0))
 	}
-	return term.List(a.Stdout, rows, a.Style(c.Color))
+	return a.Printf("%s", term.List(rows, a.Style(c.Color)))
 }
 
 // listed is what `list --json` prints when other hosts were asked.
@@ -190,7 +188,7 @@ func (c *waitCmd) Run(a *app) error {
 	case c.JSON:
 		return cli.WriteJSON(a.Stdout, row)
 	}
-	return term.List(a.Stdout, []render.Row{row}, a.Style(c.Color))
+	return a.Printf("%s", term.List([]render.Row{row}, a.Style(c.Color)))
 }
 
 // await follows the sessions until a row fits, and returns it, of several the one that waits

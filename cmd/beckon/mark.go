@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,8 +66,7 @@ func (c *markCmd) Run(a *app) error {
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
 	name := strings.TrimSpace(row.ShownName() + " " + cli.ShortID(row.SessionID))
-	_, err = fmt.Fprintf(a.Stdout, "%s %s\n", render.OneLine(name), did)
-	return err
+	return a.Printf("%s %s\n", render.OneLine(name), did)
 }
 
 // action returns what the flags ask for, and the words for it.

@@ -156,8 +156,7 @@ func (c *serveCmd) printToken(a *app, token string) error {
 	if c.Scope != "" {
 		token = access.ScopedToken(token, c.Scope)
 	}
-	fmt.Fprintln(a.Stdout, token)
-	return nil
+	return a.Printf("%s\n", token)
 }
 
 // say prints where the server is. What signs a browser in is shown only to the user who
@@ -214,8 +213,7 @@ func (c *serveCmd) showCode(a *app, link func(string) string) error {
 	if err := drawQR(a.Stdout, url, a.Color(a.ColorChoice(""))); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "  it signs one phone in, within ten minutes: %s\n", url)
-	return nil
+	return a.Printf("  it signs one phone in, within ten minutes: %s\n", url)
 }
 
 // visit prints links or a code for the server that was started with the same --addr. Another

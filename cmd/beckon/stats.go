@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -72,10 +71,9 @@ func (c *statsCmd) Run(a *app) error {
 		case c.JSON:
 			return cli.WriteJSON(a.Stdout, t)
 		case len(t.Tracks) == 0:
-			_, err := fmt.Fprintln(a.Stdout, "nothing was done on this day")
-			return err
+			return a.Printf("nothing was done on this day\n")
 		}
-		return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
+		return a.Printf("%s", term.DrawTimeline(t, time.Local, a.Style(c.Color)))
 	}
 	totals, err := a.statsOf(c.Days)
 	if err != nil {
@@ -93,17 +91,12 @@ func (c *statsCmd) Run(a *app) error {
 	st := a.Style(c.Color)
 	st.Now = st.Now.In(time.Local)
 	if len(days) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, "nothing was done in these days"+strings.TrimRight("\n"+term.Limits(used, st), "\n"))
-		return err
+		return a.Printf("nothing was done in these days\n%s", term.Limits(used, st))
 	}
 	names := slices.SortedFunc(maps.Keys(projects), func(x, y string) int {
 		return cmp.Or(cmp.Compare(projects[y].Busy, projects[x].Busy), cmp.Compare(x, y))
 	})
-	if err := term.Stats(a.Stdout, days, names, projects, st); err != nil {
-		return err
-	}
-	_, err = io.WriteString(a.Stdout, term.Limits(used, st))
-	return err
+	return a.Printf("%s%s", term.Stats(days, names, projects, st), term.Limits(used, st))
 }
 
 // timeline returns what every session did on a local day, from the first activity to the last.
@@ -189,10 +182,9 @@ func (c *statsCmd) digest(a *app) error {
 		return cli.WriteJSON(a.Stdout, d)
 	}
 	if d.Since.IsZero() {
-		_, err := fmt.Fprintln(a.Stdout, "you were not away for ten minutes; --since 1h goes back further")
-		return err
+		return a.Printf("you were not away for ten minutes; --since 1h goes back further\n")
 	}
-	return term.DrawDigest(a.Stdout, d, time.Local, a.Style(c.Color))
+	return a.Printf("%s", term.DrawDigest(d, time.Local, a.Style(c.Color)))
 }
 
 // digest returns what happened in the time back, or if back is zero, since the user was last

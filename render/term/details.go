@@ -3,7 +3,6 @@ package term
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -122,9 +121,8 @@ func Badges(r *render.Row) (list []string) {
 	return list
 }
 
-// Show writes what is known about one session.
-func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
-	var b strings.Builder
+// Show returns what is known about one session.
+func Show(r *render.Row, s *state.Session, st Style) string {
 	l := lookOf(r.State)
 	list := []Detail{
 		{"session", r.SessionID},
@@ -140,22 +138,21 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	list = append(append(list, Asked(r.Question)...), Detail{"counts", fmt.Sprintf("%s, %s, %s",
 		Plural(int(s.Counts.Turns), "turn"), Plural(int(s.Counts.Tools), "tool call"),
 		Plural(int(s.Counts.Permissions), "permission"))})
+	var b strings.Builder
 	for _, d := range list {
 		if d.Label != "state" { // it has colours
 			d.Text = render.Clean(d.Text)
 		}
 		fmt.Fprintf(&b, "%-10s %s\n", d.Label, d.Text)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-// Said writes the whole final message of a session.
-func Said(w io.Writer, message string, st Style) error {
+// Said returns the whole final message of a session.
+func Said(message string, st Style) string {
 	lines := render.Lines(message)
 	if len(lines) == 0 {
-		return nil
+		return ""
 	}
-	_, err := io.WriteString(w, "\n"+st.Paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ")+"\n")
-	return err
+	return "\n" + st.Paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ") + "\n"
 }

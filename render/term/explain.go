@@ -3,7 +3,6 @@ package term
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 
 var presences = map[state.Presence]string{state.Alive: "alive", state.Gone: "gone"}
 
-// Explain writes which fact decided a state, how old it is, and what it overrode.
-func Explain(w io.Writer, v state.Seen, verdicts []state.Status, now time.Time) error {
+// Explain says which fact decided a state, how old it is, and what it overrode.
+func Explain(v state.Seen, verdicts []state.Status, now time.Time) string {
 	s, st, ev := &v.Session, v.Status, v.Evidence
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
@@ -60,8 +59,7 @@ func Explain(w io.Writer, v state.Seen, verdicts []state.Status, now time.Time) 
 	if a := event.AgentOf(s.Agent); s.Agent != event.ClaudeCode && (a == nil || len(a.Answers) == 0) {
 		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func reasoned(s state.State, reason string) string {

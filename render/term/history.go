@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +15,9 @@ import (
 	"beckon/state/stats"
 )
 
-// Turns writes one line per turn: when (in zone), which project if of is set, who, what. The
+// Turns returns one line per turn: when (in zone), which project if of is set, who, what. The
 // text takes the remaining width.
-func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, st Style) error {
+func Turns(lines []render.TurnLine, of bool, zone *time.Location, st Style) string {
 	var b strings.Builder
 	project := columnOf(len(lines), 20, func(i int) string { return clean(lines[i].Project) })
 	day := ""
@@ -43,8 +42,7 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		}
 		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(plain, text) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // turnLook draws a turn: > the user, ? a question, ! a permission, x an error, - the end of a
@@ -80,9 +78,9 @@ var kindLooks = []struct {
 
 const labelWidth = 24
 
-// DrawTimeline writes a line for each track. A column is a part of the day, and shows what was
+// DrawTimeline returns a line for each track. A column is a part of the day, and shows what was
 // most urgent in it. The hours are those of zone.
-func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
+func DrawTimeline(t render.Timeline, zone *time.Location, st Style) string {
 	label := columnOf(len(t.Tracks), labelWidth, func(i int) string { return trackLabel(&t.Tracks[i]) })
 	columns := max(12, cmp.Or(st.Width, 100)-label-2)
 	step := max(t.To.Sub(t.From)/time.Duration(columns), time.Second)
@@ -99,8 +97,7 @@ func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style)
 		legend = append(legend, st.Paint(k.look.sgr, k.look.glyph)+" "+k.word)
 	}
 	b.WriteString("\n" + strings.Join(legend, "  ") + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func trackLabel(l *render.Track) string {
@@ -146,8 +143,8 @@ func (st Style) track(l *render.Track, from time.Time, step time.Duration, colum
 	return strings.Join(line, "")
 }
 
-// DrawDigest writes a line for each session: where it stands, and what it did.
-func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) error {
+// DrawDigest returns a line for each session: where it stands, and what it did.
+func DrawDigest(d render.Digest, zone *time.Location, st Style) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "since %s, %s ago\n", Moment(d.Since, st.Now.In(zone)), Age(st.Now.Sub(d.Since)))
 	if len(d.Sessions) == 0 {
@@ -166,8 +163,7 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 		}
 		b.WriteString(st.Paint(look.sgr, head) + what + st.Paint("2", tail) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // digestSums says what a session did, except for what its line shows already.
@@ -190,8 +186,8 @@ func digestSums(r *render.DigestRow) string {
 
 const barWidth = 32
 
-// Stats writes a chart of the days and a table of the projects, in the order of names.
-func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]stats.Day, st Style) error {
+// Stats returns a chart of the days and a table of the projects, in the order of names.
+func Stats(days []stats.Day, names []string, projects map[string]stats.Day, st Style) string {
 	var b strings.Builder
 	longest := time.Duration(1)
 	for _, d := range days {
@@ -214,8 +210,7 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 			span(d.Waiting),
 			d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // spent formats a cost; only a status line reports it.

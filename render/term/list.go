@@ -4,7 +4,6 @@ package term
 
 import (
 	"cmp"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -97,9 +96,9 @@ const (
 	leastWhat      = 8
 )
 
-// List writes one line per row: state, age, where, what, how full the context is if known and
+// List returns one line per row: state, age, where, what, how full the context is if known and
 // if it fits, id. The what column takes the remaining width.
-func List(w io.Writer, rows []render.Row, st Style) error {
+func List(rows []render.Row, st Style) string {
 	table := make([][]string, len(rows)+1)
 	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "CTX", "SESSION"}
 	hosts := map[string]bool{} // of this machine's own state: some sender may report a session elsewhere
@@ -134,8 +133,7 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 		}
 		lines[i] = drawLine(table[i], width, sgr, i == 0, st)
 	})
-	_, err := io.WriteString(w, strings.Join(lines, ""))
-	return err
+	return strings.Join(lines, "")
 }
 
 // narrow fits the widths of columns into a line; 0 hides one.

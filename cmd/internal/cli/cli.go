@@ -198,6 +198,12 @@ func (a *App) Width() int {
 	return w
 }
 
+// Printf writes to standard output.
+func (a *App) Printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.Stdout, format, args...)
+	return err
+}
+
 // WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
 

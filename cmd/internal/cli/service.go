@@ -37,8 +37,7 @@ func WriteService(a *App, u Unit) error {
 	if err := plainfile.Write(path, []byte(text), 0o644, true); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "wrote %s; this starts it:\n  %s\n", path, begin)
-	return nil
+	return a.Printf("wrote %s; this starts it:\n  %s\n", path, begin)
 }
 
 // service returns a unit, its path, and the command that starts it. The unit runs with the

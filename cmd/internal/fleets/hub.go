@@ -53,9 +53,8 @@ func (c *initCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\n"+
+	return a.Printf("wrote %[1]s; start the server:\n  nats-server -c %[1]s\n"+
 		"then invite machines: beckon fleet invite --name NAME\n", h.Path(configFile))
-	return nil
 }
 
 type inviteCmd struct {
@@ -80,8 +79,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\n"+
 		"beckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.Reload())
-	fmt.Fprintln(a.Stdout, acc.Token())
-	return nil
+	return a.Printf("%s\n", acc.Token())
 }
 
 type revokeCmd struct {
@@ -106,8 +104,7 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.Reload())
-	return nil
+	return a.Printf("revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.Reload())
 }
 
 // The files in a hub's directory: what was invited, the configuration of nats-server that is

@@ -69,8 +69,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		printProblems(a, problems)
 	}
 	if len(files) == 0 {
-		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
-		return nil
+		return a.Printf("no policy: neither %s nor %s is there\n", s.Project, s.Global)
 	}
 	hooks := config.Merge(files...)
 	printProblems(a, config.Check(hooks))

@@ -68,8 +68,7 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 		if err := s.Distrust(s.Project); err != nil {
 			return fmt.Errorf("taking trust back: %w", err)
 		}
-		fmt.Fprintf(a.Stdout, "%s is not in force any more\n", s.Project)
-		return nil
+		return a.Printf("%s is not in force any more\n", s.Project)
 	}
 	trusted, err := s.Trust(s.Project)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,9 +99,8 @@ func (c *allowCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return fmt.Errorf("allowing the call: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n",
+	return a.Printf("passes once, until %s: %s: %s\n",
 		r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
-	return nil
 }
 
 type logCmd struct {

@@ -272,8 +272,7 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Request) error {
 		said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)",
 			len(waiting))
 	}
-	_, err = fmt.Fprintln(a.Stdout, said)
-	return err
+	return a.Printf("%s\n", said)
 }
 
 // Show prints a request whole, and records that the user has seen it.

@@ -89,8 +89,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.Stdout, text)
-	return err
+	return a.Printf("%s\n", text)
 }
 
 // halt ends a session's turn, and returns when it will end.
@@ -125,8 +124,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 		if was {
 			text = "back: what subagents ask from now on shows its dialog"
 		}
-		_, err = fmt.Fprintln(a.Stdout, text)
-		return err
+		return a.Printf("%s\n", text)
 	}
 	until, err := render.Until(c.For, time.Now())
 	if err != nil {
@@ -139,8 +137,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	if until != 0 {
 		end = "until " + until.Time().Local().Format("15:04")
 	}
-	fmt.Fprintf(a.Stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
-	return nil
+	return a.Printf("away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
 }
 
 // remote is the flag of the commands that act on sessions.
@@ -216,8 +213,7 @@ func give(a *cli.App, r *card.Request, ans request.Answer, asJSON bool) error {
 	case err != nil:
 		return cli.Late("%w", err)
 	}
-	_, err = fmt.Fprintln(a.Stdout, did)
-	return err
+	return a.Printf("%s\n", did)
 }
 
 // PINCmd is `beckon config pin`.
@@ -242,6 +238,5 @@ func (PINCmd) Run(a *cli.App) error {
 	if set {
 		text = "answers now take your PIN; notifications have no buttons"
 	}
-	_, err = fmt.Fprintln(a.Stdout, text)
-	return err
+	return a.Printf("%s\n", text)
 }
