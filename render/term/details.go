@@ -154,5 +154,5 @@ func Said(message string, st Style) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "\n" + st.Paint("2", "it said last")+"\n  "+strings.Join(lines, "\n  ") + "\n"
+	return "\n" + st.Paint("2", "it said last") + "\n  " + strings.Join(lines, "\n  ") + "\n"
 }

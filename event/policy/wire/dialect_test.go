@@ -188,8 +188,11 @@ func TestRowsAreSound(t *testing.T) {
 			if len(names) > 0 && a.Name != "pi" && !slices.ContainsFunc(names, means) {
 				t.Errorf("%s: no event means %s", a.Name, row.Means)
 			}
-			can := map[agents.When]bool{agents.Deny: rules.Refuse != NoWay, agents.Ask: rules.Ask, agents.Allow: rules.Allow,
-				agents.Rewrite: rules.Rewrite, agents.Context: rules.Context, agents.System: rules.System, agents.Halt: rules.Halt}
+			can := map[agents.When]bool{
+				agents.Deny: rules.Refuse != NoWay, agents.Ask: rules.Ask, agents.Allow: rules.Allow,
+				agents.Rewrite: rules.Rewrite, agents.Context: rules.Context,
+				agents.System: rules.System, agents.Halt: rules.Halt,
+			}
 			for _, s := range row.Says {
 				if !can[s.When] || s.Value != agents.Text && !json.Valid([]byte(s.Value)) {
 					t.Errorf("%s at %s: %+v", a.Name, row.Means, s)
