@@ -149,7 +149,6 @@ func (f *fold) handle(e *event.Event) {
 		f.stopFailure(e)
 	case event.SubagentStart:
 		f.actor(e).work(e.At)
-		f.s.Counts.Subagents++
 	case event.SubagentStop:
 		f.subagentStop(e)
 	case event.PreCompact:

@@ -164,9 +164,6 @@ func (f *fold) answeredAlready(actor string, e *event.Event) bool {
 // It proves that its actor worked when the call was opened, not now: it may come after the
 // Stop of its own turn. An unknown subagent stopped long ago.
 func (f *fold) postTool(e *event.Event) {
-	if e.Kind == event.PostToolUseFailure {
-		f.s.Counts.Failures++
-	}
 	a := f.known(e.AgentID)
 	if a == nil {
 		return

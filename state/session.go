@@ -247,10 +247,8 @@ type Counts struct {
 	Events      int64 `json:"events,omitempty"`
 	Turns       int64 `json:"turns,omitempty"`
 	Tools       int64 `json:"tools,omitempty"`
-	Failures    int64 `json:"failures,omitempty"`
 	Permissions int64 `json:"permissions,omitempty"`
 	Questions   int64 `json:"questions,omitempty"`
-	Subagents   int64 `json:"subagents,omitempty"`
 }
 
 // Headless reports whether the session is a run of `claude -p`, which has no screen to ask on.

@@ -33,7 +33,7 @@ type statsCmd struct {
 type statsJSON struct {
 	Schema   int                  `json:"schema"`
 	Days     []stats.Day          `json:"days"`
-	Projects map[string]stats.Day `json:"projects"`
+	Projects map[string]*stats.Day `json:"projects"`
 	Limits   []limitJSON          `json:"limits"`
 }
 

@@ -187,7 +187,7 @@ func digestSums(r *render.DigestRow) string {
 const barWidth = 32
 
 // Stats returns a chart of the days and a table of the projects, in the order of names.
-func Stats(days []stats.Day, names []string, projects map[string]stats.Day, st Style) string {
+func Stats(days []stats.Day, names []string, projects map[string]*stats.Day, st Style) string {
 	var b strings.Builder
 	longest := time.Duration(1)
 	for _, d := range days {

@@ -13,41 +13,37 @@ import (
 	"beckon/state"
 )
 
-// Day is what was done on one local day, in one project or in all.
+// Day is what was done on one local day, or in one project.
 type Day struct {
-	Date        string         `json:"date"` // local, 2006-01-02
-	Busy        time.Duration  `json:"-"`    // working or compacting
-	Waiting     time.Duration  `json:"-"`    // a permission or question was open
-	BusyS       int64          `json:"busy_seconds"`
-	WaitingS    int64          `json:"waiting_seconds"`
-	Turns       int            `json:"turns"` // prompts of the user that began a turn
-	Tools       int            `json:"tools"`
-	Failures    int            `json:"tool_failures"`
-	Permissions int            `json:"permissions"`
-	Questions   int            `json:"questions"`
-	Subagents   int            `json:"subagents"`
-	Errors      int            `json:"errors"` // turns that ended in an API error
-	ByTool      map[string]int `json:"by_tool,omitempty"`
-	Cost        int64          `json:"-"` // millionths of a US dollar, from the status line at a turn's end
-	CostUSD     float64        `json:"cost_usd"`
+	Date        string        `json:"date"` // local, 2006-01-02; empty for a project
+	Busy        time.Duration `json:"-"`    // working or compacting
+	Waiting     time.Duration `json:"-"`    // a permission or question was open
+	BusyS       int64         `json:"busy_seconds"`
+	WaitingS    int64         `json:"waiting_seconds"`
+	Turns       int64         `json:"turns"` // prompts of the user that began a turn
+	Tools       int64         `json:"tools"`
+	Permissions int64         `json:"permissions"`
+	Questions   int64         `json:"questions"`
+	Errors      int64         `json:"errors"` // turns that ended in an API error
+	Cost        int64         `json:"-"`      // millionths of a US dollar, from the status line at a turn's end
+	CostUSD     float64       `json:"cost_usd"`
 }
 
 // Totals adds up counts. Use New: the zero value is not ready.
 type Totals struct {
 	loc      *time.Location
-	from     string // earlier days are not counted
-	days     map[key]*Day
+	from     string          // earlier days are not counted
+	days     map[string]*Day // by date
+	projects map[string]*Day
 	sessions map[string]time.Duration
 	between  Span              // spans of that time are kept
 	lanes    map[string]*Track // of them, by session; nil if none are kept
 	acts     []event.Millis    // when the user did something, unordered
 }
 
-type key struct{ date, project string }
-
 // New returns empty totals for days of loc.
 func New(loc *time.Location) *Totals {
-	return &Totals{loc: loc, days: map[key]*Day{}, sessions: map[string]time.Duration{}}
+	return &Totals{loc: loc, days: map[string]*Day{}, projects: map[string]*Day{}, sessions: map[string]time.Duration{}}
 }
 
 // From leaves out the days before date (2006-01-02), and returns t.
@@ -63,15 +59,32 @@ func (t *Totals) Add(session string, at event.Millis, n *Count) {
 		t.acts = append(t.acts, at)
 	}
 	t.stretch(session, n)
-	if n.Turns|n.Tools|n.Failures|n.Permissions|n.Questions|n.Subagents|n.Errors|n.Cost == 0 {
+	if n.Turns|n.Tools|n.Permissions|n.Questions|n.Errors|n.Cost == 0 {
 		return
 	}
-	d := t.day(at.Time().In(t.loc), n.Project)
-	d.add(Day{Turns: int(n.Turns), Tools: int(n.Tools), Failures: int(n.Failures), Permissions: int(n.Permissions),
-		Questions: int(n.Questions), Subagents: int(n.Subagents), Errors: int(n.Errors), Cost: n.Cost})
-	if n.Tool != "" {
-		d.add(Day{ByTool: map[string]int{n.Tool: 1}})
+	t.add(at.Time().In(t.loc), n.Project, func(d *Day) {
+		d.Turns, d.Tools, d.Errors = d.Turns+n.Turns, d.Tools+n.Tools, d.Errors+n.Errors
+		d.Permissions, d.Questions = d.Permissions+n.Permissions, d.Questions+n.Questions
+		d.Cost += n.Cost
+		d.CostUSD = float64(d.Cost) / 1e6
+	})
+}
+
+// add has something added to a day and to a project, if the day counts.
+func (t *Totals) add(at time.Time, project string, add func(*Day)) (counts bool) {
+	date := at.Format(time.DateOnly)
+	if date < t.from {
+		return false
 	}
+	if t.days[date] == nil {
+		t.days[date] = &Day{Date: date}
+	}
+	if t.projects[project] == nil {
+		t.projects[project] = &Day{}
+	}
+	add(t.days[date])
+	add(t.projects[project])
+	return true
 }
 
 // stretch adds the time of n, split at local midnights.
@@ -90,75 +103,36 @@ func (t *Totals) stretch(session string, n *Count) {
 		if end.After(to) {
 			end = to
 		}
-		sum := Day{Waiting: end.Sub(from)}
-		if n.Kind == Busy {
-			sum = Day{Busy: end.Sub(from)}
-			if from.Format(time.DateOnly) >= t.from {
-				t.sessions[session] += end.Sub(from)
+		took := end.Sub(from)
+		counts := t.add(from, n.Project, func(d *Day) {
+			if n.Kind == Busy {
+				d.Busy += took
+			} else {
+				d.Waiting += took
 			}
+			d.BusyS, d.WaitingS = int64(d.Busy/time.Second), int64(d.Waiting/time.Second)
+		})
+		if counts && n.Kind == Busy {
+			t.sessions[session] += took
 		}
-		t.day(from, n.Project).add(sum)
 		from = end
 	}
 }
 
-func (t *Totals) day(at time.Time, project string) *Day {
-	k := key{at.Format(time.DateOnly), project}
-	if k.date < t.from {
-		return new(Day)
-	}
-	if t.days[k] == nil {
-		t.days[k] = &Day{Date: k.date}
-	}
-	return t.days[k]
-}
-
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
-	sums := map[string]*Day{}
-	for k, d := range t.days {
-		if sums[k.date] == nil {
-			sums[k.date] = &Day{Date: k.date}
-		}
-		sums[k.date].add(*d)
+	days := []Day{}
+	for _, date := range slices.Sorted(maps.Keys(t.days)) {
+		days = append(days, *t.days[date])
 	}
-	out := []Day{}
-	for _, date := range slices.Sorted(maps.Keys(sums)) {
-		out = append(out, *sums[date])
-	}
-	return out
+	return days
 }
 
-// Projects returns the totals of every project, by the repository's name, else the directory; their Date is
-// empty.
-func (t *Totals) Projects() map[string]Day {
-	out := map[string]Day{}
-	for k, d := range t.days {
-		sum := out[k.project]
-		sum.add(*d)
-		out[k.project] = sum
-	}
-	return out
-}
+// Projects returns the totals of every project, by the repository's name, else the directory.
+func (t *Totals) Projects() map[string]*Day { return t.projects }
 
 // Busy returns how long a session worked on the days that count.
 func (t *Totals) Busy(session string) time.Duration { return t.sessions[session] }
-
-func (d *Day) add(o Day) {
-	d.Busy, d.Waiting = d.Busy+o.Busy, d.Waiting+o.Waiting
-	d.BusyS, d.WaitingS = int64(d.Busy/time.Second), int64(d.Waiting/time.Second)
-	d.Turns, d.Tools, d.Failures = d.Turns+o.Turns, d.Tools+o.Tools, d.Failures+o.Failures
-	d.Permissions, d.Questions = d.Permissions+o.Permissions, d.Questions+o.Questions
-	d.Subagents, d.Errors = d.Subagents+o.Subagents, d.Errors+o.Errors
-	d.Cost += o.Cost
-	d.CostUSD = float64(d.Cost) / 1e6
-	for tool, n := range o.ByTool {
-		if d.ByTool == nil {
-			d.ByTool = map[string]int{}
-		}
-		d.ByTool[tool] += n
-	}
-}
 
 // Kind is what a stretch of time counts as; empty if the session is gone or unknown.
 type Kind string
@@ -181,11 +155,8 @@ type Count struct {
 	Act         bool         `json:"act"` // the user did something
 	Turns       int64        `json:"turns"`
 	Tools       int64        `json:"tools"`
-	Tool        string       `json:"tool"` // the tool, if one was used
-	Failures    int64        `json:"failures"`
 	Permissions int64        `json:"permissions"`
 	Questions   int64        `json:"questions"`
-	Subagents   int64        `json:"subagents"`
 	Errors      int64        `json:"errors"`
 	Cost        int64        `json:"cost"` // millionths of a US dollar
 }
@@ -213,13 +184,10 @@ func Of(before, after *state.Session, ch state.Change) (n Count) {
 		n.From, n.Ms, n.Kind = since, int64(at-since), was
 	}
 	b, a := before.Counts, after.Counts
-	n.Turns, n.Tools, n.Failures = a.Turns-b.Turns, a.Tools-b.Tools, a.Failures-b.Failures
-	n.Permissions, n.Questions, n.Subagents = a.Permissions-b.Permissions, a.Questions-b.Questions, a.Subagents-b.Subagents
+	n.Turns, n.Tools = a.Turns-b.Turns, a.Tools-b.Tools
+	n.Permissions, n.Questions = a.Permissions-b.Permissions, a.Questions-b.Questions
 	if after.Failure.At != before.Failure.At {
 		n.Errors = 1
-	}
-	if ch.Event != nil && n.Tools > 0 {
-		n.Tool = ch.Event.Tool.Name
 	}
 	if n.Cost = after.Meter.Cost - before.Meter.Cost; n.Cost < 0 { // the client counts anew
 		n.Cost = after.Meter.Cost

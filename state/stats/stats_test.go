@@ -146,7 +146,7 @@ func (m *month) check(t *testing.T) {
 		if got, want := int(d.Waiting/time.Minute), m.waiting[d.Date]; got != want {
 			t.Errorf("%s: waiting %d minutes, want %d", d.Date, got, want)
 		}
-		if d.Turns != m.turns[d.Date] {
+		if int(d.Turns) != m.turns[d.Date] {
 			t.Errorf("%s: %d turns, want %d", d.Date, d.Turns, m.turns[d.Date])
 		}
 		sum += int(d.Busy / time.Minute)
