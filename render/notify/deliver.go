@@ -57,7 +57,9 @@ type pending struct {
 }
 
 // send sends the notification, and logs the decision.
-func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, v state.Decision, now time.Time) {
+func (d *Deliverer) send(
+	ctx context.Context, channels []Channel, c alert.Case, mode alert.DueMode, v state.Decision, now time.Time,
+) {
 	if v.Verdict != state.Notify {
 		if v.Reason != state.ReasonNotified { // else the process that notified has logged it
 			d.log(c, v, "", now)
@@ -73,9 +75,8 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	if line := Send(ctx, channels, n); line != "" {
 		lines = append(lines, line)
 	}
-	if c.Alert.Dialog && d.Settings.Away() && d.Settings.Again > 0 {
-		due := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: alert.Again}
-		d.Store.Log(cmp.Or(due.Leave(d.Store.Dir), alert.Attend(d.Store.Dir, d.Start)))
+	if c.Alert.Dialog && mode != alert.Again && d.Settings.Away() && d.Settings.Again > 0 {
+		d.Store.Log(cmp.Or(c.Due(alert.Again).Leave(d.Store.Dir), alert.Attend(d.Store.Dir, d.Start)))
 	}
 	d.log(c, v, strings.Join(lines, ", "), time.Now())
 }
@@ -155,8 +156,17 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	seen := d.Reader.One(s, event.MillisOf(now))
 	is := state.AlertStateOf(seen.Session, seen.Evidence, event.MillisOf(now))
 	was, _ := state.ParseAlert(due.Alert)
-	age := now.Sub(was.At.Time())
 	c := alert.Case{Alert: is.Alert, Session: &seen.Session, Still: due.Mode == alert.Still}
+	stands, at := is.Open && is.Alert.ID() == due.Alert, was.At.Time()
+	age := now.Sub(at)
+	late := due.Mode == alert.Again // it is due hours after it was left
+	if late {
+		at = at.Add(d.Settings.Again)
+	} else if late = was.Kind == state.AlertBack; late {
+		b := c.Session.Backburner
+		stands = b.Until == was.At && b.At > b.Off && is.State.Live()
+		c.Alert.Kind, c.Alert.At, c.Alert.Actor, c.Still = was.Kind, was.At, "", true
+	}
 	var v state.Decision
 	var channels []Channel
 	switch {
@@ -164,12 +174,17 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 		p.next = now.Add(min(again+now.Sub(p.since)/20, seldom/2))
 		d.show(ctx, due, was.At, &seen, now)
 		return
-	case was.Kind == state.AlertBack || due.Mode == alert.Again:
-		d.considerLate(ctx, due, p, c, is, was, now)
+	case late && !stands:
+		due.Remove(d.Store.Dir)
 		return
+	case late && now.Before(at):
+		p.next = now.Add(min(at.Sub(now), seldom))
+		return
+	case late:
+		channels, v = d.decide(c, due.Mode, now)
 	case is.Closes(was) && age < closing:
 		return
-	case !is.Open || is.Alert.ID() != due.Alert:
+	case !stands:
 		c.Alert = was // nothing else is known about it
 		v = state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}
 	case (due.Mode == alert.Undecided || due.Mode == alert.Watched) && age < d.early(c):
@@ -193,44 +208,8 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 		return
 	}
 	if due.Remove(d.Store.Dir) { // first, so that no other process sends it
-		d.sending.Go(func() { d.send(ctx, channels, c, v, now) })
+		d.sending.Go(func() { d.send(ctx, channels, c, due.Mode, v, now) })
 	}
-}
-
-// considerLate is consider for what is due hours later: a session comes back, a dialog is still open.
-func (d *Deliverer) considerLate(
-	ctx context.Context, due alert.Due, p *pending, c alert.Case, is state.AlertState, was state.Alert, now time.Time,
-) {
-	back, at, stands := was.Kind == state.AlertBack, was.At.Time(), is.Open && is.Alert.ID() == due.Alert
-	if b := c.Session.Backburner; back {
-		stands = b.Until == was.At && b.At > b.Off && is.State.Live()
-	} else {
-		at = at.Add(d.Settings.Again)
-	}
-	if stands && now.Before(at) {
-		p.next = now.Add(min(at.Sub(now), seldom))
-		return
-	}
-	if !due.Remove(d.Store.Dir) || !stands {
-		return
-	}
-	if back {
-		c.Alert.Kind, c.Alert.At, c.Alert.Actor, c.Still = was.Kind, was.At, "", true
-		channels, v := d.decide(c, due.Mode, now)
-		d.sending.Go(func() { d.send(ctx, channels, c, v, now) })
-		return
-	}
-	channels := d.Channels
-	if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name == alert.Ntfy }); i >= 0 {
-		channels = channels[i : i+1]
-	}
-	d.sending.Go(func() {
-		v, line := d.Settings.Remind(c, live.Focus, now), ""
-		if v.Verdict == state.Notify {
-			line = Send(ctx, channels, noteOf(c.Session, c.Alert))
-		}
-		d.log(c, v, line, time.Now())
-	})
 }
 
 // early is how long an alert must stand before anything is decided.
@@ -244,8 +223,14 @@ func (d *Deliverer) early(c alert.Case) time.Duration {
 // decide decides on an alert, and returns the channels that reach the user from here.
 func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]Channel, state.Decision) {
 	channels := d.Channels[:len(d.Channels):len(d.Channels)]
-	if mode == alert.Claimed {
+	switch mode {
+	case alert.Claimed:
 		return channels, state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
+	case alert.Again:
+		if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name == alert.Ntfy }); i >= 0 {
+			channels = channels[i : i+1]
+		}
+		return channels, d.Settings.Remind(c, live.Focus, now)
 	}
 	if t := terminalOf(c.Session); d.Settings.Has(alert.Terminal) && t.reaches() {
 		channels = append(channels, t.Channel())
@@ -267,8 +252,7 @@ type Follower struct {
 // Look leaves the alerts in seen that are new.
 func (f *Follower) Look(seen []state.Seen, now time.Time) (err error) {
 	for _, c := range f.seer.Look(seen, event.MillisOf(now)) {
-		due := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: alert.Watched}
-		err = errors.Join(err, due.Leave(f.Dir))
+		err = errors.Join(err, c.Due(alert.Watched).Leave(f.Dir))
 	}
 	return errors.Join(err, alert.Attend(f.Dir, f.Start))
 }

@@ -24,6 +24,11 @@ type Due struct {
 	Mode  DueMode
 }
 
+// Due returns the alert as one that is left to that process.
+func (c Case) Due(mode DueMode) Due {
+	return Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: mode}
+}
+
 // DueMode says what the hook knows about an alert that is due.
 type DueMode string
 

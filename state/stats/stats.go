@@ -15,18 +15,19 @@ import (
 
 // Day is what was done on one local day, or in one project.
 type Day struct {
-	Date        string        `json:"date"` // local, 2006-01-02; empty for a project
-	Busy        time.Duration `json:"-"`    // working or compacting
-	Waiting     time.Duration `json:"-"`    // a permission or question was open
-	BusyS       int64         `json:"busy_seconds"`
-	WaitingS    int64         `json:"waiting_seconds"`
-	Turns       int64         `json:"turns"` // prompts of the user that began a turn
-	Tools       int64         `json:"tools"`
-	Permissions int64         `json:"permissions"`
-	Questions   int64         `json:"questions"`
-	Errors      int64         `json:"errors"` // turns that ended in an API error
-	Cost        int64         `json:"-"`      // millionths of a US dollar, from the status line at a turn's end
-	CostUSD     float64       `json:"cost_usd"`
+	Date        string         `json:"date"` // local, 2006-01-02; empty for a project
+	Busy        time.Duration  `json:"-"`    // working or compacting
+	Waiting     time.Duration  `json:"-"`    // a permission or question was open
+	BusyS       int64          `json:"busy_seconds"`
+	WaitingS    int64          `json:"waiting_seconds"`
+	Turns       int64          `json:"turns"` // prompts of the user that began a turn
+	Tools       int64          `json:"tools"`
+	Permissions int64          `json:"permissions"`
+	Questions   int64          `json:"questions"`
+	Errors      int64          `json:"errors"` // turns that ended in an API error
+	ByTool      map[string]int `json:"by_tool,omitempty"`
+	Cost        int64          `json:"-"` // millionths of a US dollar, from the status line at a turn's end
+	CostUSD     float64        `json:"cost_usd"`
 }
 
 // Totals adds up counts. Use New: the zero value is not ready.
@@ -65,6 +66,9 @@ func (t *Totals) Add(session string, at event.Millis, n *Count) {
 	t.add(at.Time().In(t.loc), n.Project, func(d *Day) {
 		d.Turns, d.Tools, d.Errors = d.Turns+n.Turns, d.Tools+n.Tools, d.Errors+n.Errors
 		d.Permissions, d.Questions = d.Permissions+n.Permissions, d.Questions+n.Questions
+		if n.Tool != "" {
+			d.ByTool[n.Tool]++
+		}
 		d.Cost += n.Cost
 		d.CostUSD = float64(d.Cost) / 1e6
 	})
@@ -77,10 +81,10 @@ func (t *Totals) add(at time.Time, project string, add func(*Day)) (counts bool)
 		return false
 	}
 	if t.days[date] == nil {
-		t.days[date] = &Day{Date: date}
+		t.days[date] = &Day{Date: date, ByTool: map[string]int{}}
 	}
 	if t.projects[project] == nil {
-		t.projects[project] = &Day{}
+		t.projects[project] = &Day{ByTool: map[string]int{}}
 	}
 	add(t.days[date])
 	add(t.projects[project])
@@ -155,6 +159,7 @@ type Count struct {
 	Act         bool         `json:"act"` // the user did something
 	Turns       int64        `json:"turns"`
 	Tools       int64        `json:"tools"`
+	Tool        string       `json:"tool"` // the tool, if one was used
 	Permissions int64        `json:"permissions"`
 	Questions   int64        `json:"questions"`
 	Errors      int64        `json:"errors"`
@@ -188,6 +193,9 @@ func Of(before, after *state.Session, ch state.Change) (n Count) {
 	n.Permissions, n.Questions = a.Permissions-b.Permissions, a.Questions-b.Questions
 	if after.Failure.At != before.Failure.At {
 		n.Errors = 1
+	}
+	if ch.Event != nil && n.Tools > 0 {
+		n.Tool = ch.Event.Tool.Name
 	}
 	if n.Cost = after.Meter.Cost - before.Meter.Cost; n.Cost < 0 { // the client counts anew
 		n.Cost = after.Meter.Cost

@@ -98,7 +98,8 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 }
 
 func (n *notifier) leave(c alert.Case, mode alert.DueMode) {
-	n.left = &alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: mode}
+	left := c.Due(mode)
+	n.left = &left
 	if err := n.left.Leave(n.st.Dir); err != nil {
 		const reason = "the alert cannot be left to the program that notifies"
 		n.log(c, state.Decision{Verdict: state.Never, Reason: reason}, err.Error())

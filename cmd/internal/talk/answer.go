@@ -27,7 +27,7 @@ import (
 type AnswerCmd struct {
 	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session, or the id of one request; then your answer: yes, no, always, the number of an option, or words (default: list what is open)."`
 	Message string   `short:"m" help:"With no: what to tell the agent." placeholder:"TEXT"`
-	JSON    bool     `name:"json" help:"Print JSON."`
+	JSON    bool     `name:"json" help:"Print the open requests as JSON."`
 	remote
 }
 
@@ -152,7 +152,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 			return cli.ErrSilent
 		}
 	}
-	return give(a, o, ans, c.JSON)
+	return give(a, o, ans)
 }
 
 // mayAnswer returns an error for anyone but the user: an agent must not answer itself.

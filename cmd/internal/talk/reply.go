@@ -24,7 +24,6 @@ import (
 type ReplyCmd struct {
 	Session string   `arg:"" help:"${session}."`
 	Text    []string `arg:"" help:"What to say; - reads it from stdin."`
-	JSON    bool     `name:"json" help:"Print JSON."`
 	remote
 }
 
@@ -61,8 +60,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 			"a reply reaches a session whose turn is over, from the first one after beckon setup answers",
 			"session %s %s", cli.ShortID(v.Session.ID), what)
 	}
-	ans := request.Answer{Word: request.Say, Message: text, From: request.Terminal}
-	return give(a, &list[len(list)-1], ans, c.JSON)
+	return give(a, &list[len(list)-1], request.Answer{Word: request.Say, Message: text, From: request.Terminal})
 }
 
 // found returns a session of this machine, for its user.
@@ -184,34 +182,15 @@ func command(a *cli.App, row *render.Row, verb []string, words ...string) (jump.
 }
 
 // give gives the user's answer to a request, and prints what became of it.
-func give(a *cli.App, r *card.Request, ans request.Answer, asJSON bool) error {
+func give(a *cli.App, r *card.Request, ans request.Answer) error {
 	dir := request.In(a.Store.Dir)
 	ans.By = a.User()
 	did, err := r.Answer(dir, ans, pin.Asked(dir))
 	switch {
-	case err != nil && !request.Late(err):
-		return err
-	case asJSON:
-		became := struct {
-			Schema  int             `json:"schema"`
-			Request string          `json:"offer"`
-			Word    request.Word    `json:"word"`
-			Taken   bool            `json:"taken"`
-			Why     string          `json:"why,omitempty"`
-			By      *request.Answer `json:"answered,omitempty"` // who was first
-		}{Schema: 1, Request: r.ID, Word: ans.Word, Taken: err == nil}
-		if err != nil {
-			became.Why = errors.Unwrap(err).Error()
-		}
-		if taken, ok := errors.AsType[*request.TakenError](err); ok {
-			became.By = &taken.By
-		}
-		if e := cli.WriteJSON(a.Stdout, became); e != nil || err == nil {
-			return e
-		}
-		return cli.Late("%w", cli.ErrSilent)
-	case err != nil:
+	case request.Late(err):
 		return cli.Late("%w", err)
+	case err != nil:
+		return err
 	}
 	return a.Printf("%s\n", did)
 }

@@ -151,7 +151,7 @@ func TestEffects(t *testing.T) {
 		if c.kind == request.Question && c.word == request.Allow {
 			ans.Choices = map[string]string{"Which?": "Red"}
 		}
-		if err := give(d.a, &card.Request{Request: o, Name: "shop", Card: card.Card{Title: "it", Whole: true}}, ans, false); err != nil || out.String() != c.want {
+		if err := give(d.a, &card.Request{Request: o, Name: "shop", Card: card.Card{Title: "it", Whole: true}}, ans); err != nil || out.String() != c.want {
 			t.Errorf("%s %s: %q, %v", c.kind, c.word, out.String(), err)
 		}
 	}
