@@ -31,10 +31,10 @@ type statsCmd struct {
 
 // statsJSON is the format of `stats --json`.
 type statsJSON struct {
-	Schema   int                  `json:"schema"`
-	Days     []stats.Day          `json:"days"`
+	Schema   int                   `json:"schema"`
+	Days     []stats.Day           `json:"days"`
 	Projects map[string]*stats.Day `json:"projects"`
-	Limits   []limitJSON          `json:"limits"`
+	Limits   []limitJSON           `json:"limits"`
 }
 
 // limitJSON is a usage limit, as `stats --json` prints it.
