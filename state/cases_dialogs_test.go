@@ -7,6 +7,14 @@ var casesOfDialogs = []situation{
 		100   SessionStart
 		5000  look waiting@4000 dialog open
 		      is idle started source=hook`},
+	{"a dialog of a session that is being resumed: a summary is offered", `
+		100   SessionStart source=resume
+		1100  look waiting@800 dialog open
+		      is question registry since=800 source=registry asks=asks_at_start
+		5000  look idle@4000
+		      is idle started
+		9000  look waiting@8500 dialog open
+		      is idle started`},
 	{"a menu over a turn that is done", `
 		100   UserPromptSubmit
 		900   Stop

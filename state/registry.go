@@ -81,7 +81,7 @@ func (v view) asks() State {
 	case forLeader:
 		return ""
 	case forDialog:
-		if !v.raised() && !v.interrupts() {
+		if !v.raised() && !v.interrupts() && !v.resumes() {
 			return ""
 		}
 	}
@@ -93,6 +93,13 @@ func (v view) asks() State {
 func (v view) interrupts() bool {
 	main := v.s.Main()
 	return main.running() && !event.Older(v.ev.Version, "2.1.330")
+}
+
+// resumes reports whether the dialog opened as the session was resumed: the client offers to resume from a
+// summary. A user's own menu cannot open that early.
+func (v view) resumes() bool {
+	since := v.ev.Registry.At - v.s.Start.At
+	return v.s.Start.Reason == "resume" && -2000 < since && since < 2000
 }
 
 // raised reports whether the client has notified the user of the open dialog.
@@ -111,8 +118,12 @@ func (r Registry) known() bool {
 func (v view) open() Status {
 	r := v.ev.Registry
 	st := Status{State: v.asks(), Since: r.At, Reason: "registry", Asks: r.Needs}
-	if st.Asks == "" && v.raised() {
+	switch {
+	case st.Asks != "":
+	case v.raised():
 		st.Asks = v.s.Raised.Detail
+	case v.resumes():
+		st.Asks = "asks at start"
 	}
 	if !r.known() {
 		st.Source, st.Asks = Inferred, cmp.Or(st.Asks, r.WaitingFor)
