@@ -114,7 +114,8 @@ var scripts = map[string][]Reply{
 		call(Tool{"Write", object("file_path", "$PLAN", "content", "1. Look.\n2. Write it down.\n")}),
 		call(Tool{"ExitPlanMode", `{}`}), say("The plan is under way."),
 	},
-	"form": {call(Tool{"mcp__form__ask", `{}`}), say("The form came back.")},
+	"message": {call(Tool{"SendMessage", `{"to":"$1","summary":"a greeting","message":"Please look at the build."}`}), say("The message is sent.")},
+	"form":    {call(Tool{"mcp__form__ask", `{}`}), say("The form came back.")},
 	"todo": {
 		call(Tool{"TaskCreate", `{"subject":"First","description":"d1","activeForm":"Doing first"}`}),
 		call(Tool{"TaskUpdate", `{"taskId":"1","status":"in_progress"}`}),

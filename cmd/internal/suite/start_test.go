@@ -125,7 +125,12 @@ func TestOffersSummary(t *testing.T) {
 var minutes = regexp.MustCompile(`"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d`)
 
 // sole waits until the list has one row, of that state.
-func sole(l *Lab, want string, within time.Duration) (row render.Row, err error) {
+func sole(l *Lab, want string, within time.Duration) (render.Row, error) {
+	return find(l, within, func(rows []render.Row) bool { return len(rows) == 1 && string(rows[0].State) == want })
+}
+
+// find waits until the list's rows are as wanted, and returns the first.
+func find(l *Lab, within time.Duration, wanted func(rows []render.Row) bool) (row render.Row, err error) {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var out []byte
 		if out, err = beckon(l, nil, "list", "--json"); err != nil {
@@ -135,10 +140,10 @@ func sole(l *Lab, want string, within time.Duration) (row render.Row, err error)
 		if err = json.Unmarshal(out, &list); err != nil {
 			return row, err
 		}
-		if len(list.Sessions) == 1 && string(list.Sessions[0].State) == want {
+		if wanted(list.Sessions) {
 			return list.Sessions[0], nil
 		}
-		err = fmt.Errorf("not one session in %s: %s", want, out)
+		err = fmt.Errorf("not the rows wanted: %s", out)
 	}
 	return row, err
 }
