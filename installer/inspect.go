@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,9 +19,6 @@ type File struct {
 	Entries  []Entry // may be non-empty although Edit refuses the file
 	Status   string  // the program of our status line, or empty
 	Recorded bool    // beckon was installed here and not uninstalled, even if something removed the entries
-
-	DisableAllHooks *bool // nil when absent
-	ManagedOnly     bool  // allowManagedHooksOnly; it counts in managed settings only
 }
 
 // Entry is one entry of ours.
@@ -63,14 +59,6 @@ func readFile(path, plugin string, of *agents.Agent) File {
 	if ownFile(of) {
 		f.Entries = wholeEntries(s.data)
 		return f
-	}
-	_, text := cutBOM(s.data)
-	var top map[string]any // a file with invalid hooks can still disable all
-	if plugin == "" && json.Unmarshal(text, &top) == nil {
-		if off, ok := top["disableAllHooks"].(bool); ok {
-			f.DisableAllHooks = &off
-		}
-		f.ManagedOnly, _ = top["allowManagedHooksOnly"].(bool)
 	}
 	d, err := parse(s.data, lax(of))
 	if err != nil {

@@ -39,7 +39,7 @@ func TestInspectOthers(t *testing.T) {
 		"Stop": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "/old/beckon-hook", "args": ["Stop"]}]}],
 		"Setup": [{"hooks": [{"type": "command", "command": "/old/beckon-hook Setup"}]}], "PreCompact": 1}}`)
 	f := InspectFile(h.Target)
-	if len(f.Entries) != 2 || f.Entries[1].Program != "/old/beckon-hook" || !*f.DisableAllHooks {
+	if len(f.Entries) != 2 || f.Entries[1].Program != "/old/beckon-hook" {
 		t.Errorf("%+v", f)
 	}
 	h.write(h.Path, "{\n  // mine\n}")

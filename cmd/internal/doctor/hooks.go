@@ -120,11 +120,12 @@ func (d *doctor) entries() {
 func (d *doctor) switches() {
 	decided := false
 	for _, f := range slices.Backward(d.settings) {
-		if f.DisableAllHooks != nil && !decided && *f.DisableAllHooks {
+		all, managed := setting(f.Path, "disableAllHooks"), setting(f.Path, "allowManagedHooksOnly")
+		if all.Type == gjson.True && !decided {
 			d.add(off, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", f.Path)
 		}
-		decided = decided || f.DisableAllHooks != nil
-		if f.Scope == installer.Managed && f.ManagedOnly {
+		decided = decided || all.IsBool()
+		if f.Scope == installer.Managed && managed.Type == gjson.True {
 			d.add(off, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
 				f.Path)
 		}
@@ -254,21 +255,23 @@ func (d *doctor) agent(s setup.AgentStep, r installer.File) {
 	}
 }
 
+// setting returns a member of an agent's settings; a file that cannot be read has none.
+func setting(path, name string) gjson.Result {
+	text, _ := plainfile.ReadFile(path)
+	plain, _ := hujson.Standardize(text)
+	return gjson.GetBytes(plain, name)
+}
+
 // switchedOff returns the agent's own setting that switches all its hooks off, or "": a member of
 // the settings with the hooks, or Codex's feature in the config.toml beside them.
 func switchedOff(path string) string {
-	read := func(path string) []byte {
-		text, _ := plainfile.Head(path, make([]byte, settingsLimit), 0) // a file that is not there says nothing
-		return text
-	}
-	plain, _ := hujson.Standardize(read(path))
 	for name, off := range map[string]bool{"disableAllHooks": true, "hooksConfig.enabled": false, "hooks.enabled": false} {
-		if v := gjson.GetBytes(plain, name); v.IsBool() && v.Bool() == off {
+		if v := setting(path, name); v.IsBool() && v.Bool() == off {
 			return fmt.Sprintf("%s is %v in %s", name, off, path)
 		}
 	}
 	path = filepath.Join(filepath.Dir(path), "config.toml")
-	if regexp.MustCompile(hooksOff).Match(read(path)) {
+	if text, _ := plainfile.ReadFile(path); regexp.MustCompile(hooksOff).Match(text) {
 		return "features.hooks is false in " + path
 	}
 	return ""
@@ -276,9 +279,6 @@ func switchedOff(path string) string {
 
 // hooksOff matches Codex's feature switched off: in its table, by its whole name, or in a table on one line.
 const hooksOff = `(?m)(?:^\s*\[features\].*\n(?:\s*[^\[\s].*\n|\s*\n)*\s*|^\s*features\.|^\s*features\s*=\s*\{.*\b)hooks\s*=\s*false\b`
-
-// settingsLimit is how much of the settings is looked at, in bytes.
-const settingsLimit = 1 << 20
 
 // installed returns which version of an agent is installed, if known.
 func installed(ag *agents.Agent) string {

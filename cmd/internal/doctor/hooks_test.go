@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,24 +11,39 @@ import (
 
 // The first scope that says whether hooks run decides; only an organization may allow its own alone.
 func TestSwitches(t *testing.T) {
-	yes, no := true, false
+	const (
+		off, on = `{"disableAllHooks": true}`, "\xef\xbb\xbf{\n\"disableAllHooks\": false, \"hooks\": 1}"
+		managed = `{"allowManagedHooksOnly": true}`
+	)
+	type texts = map[installer.Scope]string
 	for name, c := range map[string]struct {
-		files []installer.File
+		files texts
 		want  string
 	}{
-		"none":                  {[]installer.File{{Scope: installer.User}}, ""},
-		"user":                  {[]installer.File{{Scope: installer.User, Path: "u", DisableAllHooks: &yes}}, "set in u"},
-		"project over user":     {[]installer.File{{Scope: installer.User, DisableAllHooks: &yes}, {Scope: installer.Project, DisableAllHooks: &no}}, ""},
-		"local over project":    {[]installer.File{{Scope: installer.Project, DisableAllHooks: &no}, {Scope: installer.Local, Path: "l", DisableAllHooks: &yes}}, "set in l"},
-		"managed over all":      {[]installer.File{{Scope: installer.Local, DisableAllHooks: &yes}, {Scope: installer.Managed, DisableAllHooks: &no}}, ""},
-		"managed only":          {[]installer.File{{Scope: installer.Managed, Path: "m", ManagedOnly: true}}, "m allows managed hooks only"},
-		"not the user's to say": {[]installer.File{{Scope: installer.User, ManagedOnly: true}}, ""},
+		"none":                  {texts{installer.User: `{}`}, ""},
+		"user":                  {texts{installer.User: off}, "set in user"},
+		"project over user":     {texts{installer.User: off, installer.Project: on}, ""},
+		"local over project":    {texts{installer.Project: on, installer.Local: off}, "set in local"},
+		"managed over all":      {texts{installer.Local: off, installer.Managed: on}, ""},
+		"managed only":          {texts{installer.Managed: managed}, "managed allows managed hooks only"},
+		"not the user's to say": {texts{installer.User: managed}, ""},
+		"no switch":             {texts{installer.User: `{"disableAllHooks": 1}`}, ""},
 	} {
-		d := &doctor{settings: c.files}
+		dir := t.TempDir()
+		d := &doctor{}
+		for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local, installer.Managed} {
+			if text := c.files[scope]; text != "" {
+				path := filepath.Join(dir, string(scope))
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				d.settings = append(d.settings, installer.File{Scope: scope, Path: path})
+			}
+		}
 		d.switches()
 		got := ""
 		for _, f := range d.findings {
-			got += f.What
+			got += strings.ReplaceAll(f.What, dir+string(filepath.Separator), "")
 		}
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
