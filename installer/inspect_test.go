@@ -64,19 +64,3 @@ func TestInspectPlugin(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
-
-// What the file was before the first edit is known until the last is undone.
-func TestOriginal(t *testing.T) {
-	h := newHome(t).with("{ }")
-	for _, edit := range []struct {
-		op       op
-		recorded bool
-	}{{Install(testSpec), true}, {Uninstall(), false}} {
-		if _, err := Apply(h.Target, edit.op); err != nil {
-			t.Fatal(err)
-		}
-		if text, recorded := h.Original(); recorded != edit.recorded || recorded && string(text) != "{ }" {
-			t.Errorf("%q, %v", text, recorded)
-		}
-	}
-}

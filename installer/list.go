@@ -1,9 +1,12 @@
 package installer
 
-import "slices"
+import (
+	"os"
+	"slices"
+)
 
-// List returns words in a list at the top of a JSON file; an empty list goes. What is not in before is ours.
-func (t Target) List(name string, words, before []string) Part {
+// List returns words in a list at the top of a JSON file; an empty list goes.
+func (t Target) List(name string, words []string) Part {
 	edit := func(old []byte, on bool) ([]byte, error) {
 		d, err := parseTree(old)
 		if err != nil {
@@ -34,13 +37,26 @@ func (t Target) List(name string, words, before []string) Part {
 		}
 		return now, nil
 	}
+	_, before := t.Listed(name)
 	return Part{Target: t, edit: edit, owns: func(text []byte) bool {
-		return slices.ContainsFunc(Listed(text, name), func(s string) bool { return !slices.Contains(before, s) })
+		return slices.ContainsFunc(listed(text, name), func(s string) bool { return !slices.Contains(before, s) })
 	}}
 }
 
-// Listed returns the strings of a list at the top of a JSON file; a file that cannot be read has none.
-func Listed(text []byte, name string) []string {
+// Listed returns the words in a list at the top of a JSON file, and those that were there before the
+// first edit of ours. A file that cannot be read has none.
+func (t Target) Listed(name string) (now, before []string) {
+	was, _ := readSettings(t.Path)
+	now = listed(was.data, name)
+	k := keptFor(t.Keep, was.file)
+	if _, recorded := k.load(); !recorded {
+		return now, now
+	}
+	old, _ := os.ReadFile(k.backup) // none if we made the file
+	return now, listed(old, name)
+}
+
+func listed(text []byte, name string) []string {
 	d, err := parseTree(text)
 	if err != nil {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -13,9 +14,9 @@ var twoWords = []string{"terminal", "desktop"}
 func (h home) setList(words []string) Change {
 	h.t.Helper()
 	if words == nil {
-		return h.apply(List("notify", append(twoWords, "title"), false, nil))
+		return h.apply(List("notify", append(twoWords, "title"), false))
 	}
-	return h.apply(List("notify", words, true, nil))
+	return h.apply(List("notify", words, true))
 }
 
 func TestList(t *testing.T) {
@@ -41,7 +42,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	h := newHome(t).with(`{"color"`)
-	if _, err := Apply(h.Target, List("notify", twoWords, true, nil)); err == nil {
+	if _, err := Apply(h.Target, List("notify", twoWords, true)); err == nil {
 		t.Error("a broken file was taken")
 	}
 	h.is(`{"color"`)
@@ -83,5 +84,27 @@ func TestListGoes(t *testing.T) {
 		if _, err := os.Stat(h.Path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a file of an earlier version that holds nothing is left: %v", err)
 		}
+	}
+}
+
+// What the file had before the first edit is known until the last is undone.
+func TestListed(t *testing.T) {
+	h := newHome(t).with(`{"packs": ["mine"]}`)
+	for _, c := range []struct {
+		words       []string
+		on          bool
+		now, before string
+	}{{[]string{"git"}, true, "mine git", "mine"}, {[]string{"git"}, false, "mine", "mine"}, {nil, true, "mine", "mine"}} {
+		h.apply(List("packs", c.words, c.on))
+		now, before := h.Listed("packs")
+		if strings.Join(now, " ") != c.now || strings.Join(before, " ") != c.before {
+			t.Errorf("%+v: %q, %q", c, now, before)
+		}
+	}
+	h.is(`{"packs": ["mine"]}`)
+	fresh := newHome(t)
+	fresh.apply(List("packs", []string{"git"}, true))
+	if now, before := fresh.Listed("packs"); len(now) != 1 || before != nil {
+		t.Errorf("a file of ours: %q, %q", now, before)
 	}
 }

@@ -31,6 +31,6 @@ func Put(line StartupLine) op {
 	return op{part: func(t Target) Part { return t.Line(line) }, on: line.Text != ""}
 }
 
-func List(name string, words []string, on bool, before []string) op {
-	return op{part: func(t Target) Part { return t.List(name, words, before) }, on: on}
+func List(name string, words []string, on bool) op {
+	return op{part: func(t Target) Part { return t.List(name, words) }, on: on}
 }

@@ -71,20 +71,6 @@ func (k kept) putBack(before []byte) {
 	}
 }
 
-// Original returns what the file was before the first edit of ours, nil if there was none, and reports
-// whether it is recorded.
-func (t Target) Original() (text []byte, recorded bool) {
-	file, err := resolve(t.Path)
-	if err != nil {
-		return nil, false
-	}
-	k := keptFor(t.Keep, file)
-	if _, recorded = k.load(); recorded {
-		text, _ = os.ReadFile(k.backup)
-	}
-	return text, recorded
-}
-
 // forget removes record and old bytes. The lock file stays: removing it would let two
 // processes lock different files of the same name.
 func (k kept) forget() error {

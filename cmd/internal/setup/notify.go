@@ -10,7 +10,6 @@ import (
 
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
-	"beckon/event/plainfile"
 	policy "beckon/event/policy/config"
 	"beckon/event/typed"
 	"beckon/installer"
@@ -32,8 +31,6 @@ func (m *machine) notifyStep() step {
 	} else if kept := notify.KeptByTmux(m.Getenv("TMUX")); kept != nil {
 		s.Then = kept.Error() + "; " + typed.HintOf(kept)
 	}
-	is, list := m.Configured().Alert.Channels, []string{channel}
-	s.On = len(is) > 0
 	path, err := config.Path(m.Getenv)
 	if err == nil {
 		err = m.InAgent("choosing notifications")
@@ -41,15 +38,20 @@ func (m *machine) notifyStep() step {
 	if err == nil {
 		_, _, err = config.Load(path)
 	}
-	if s.On {
-		_, wrote := m.own(path).Original()
-		s.Fixed = !wrote || len(is) > 1 || is[0] != alert.Terminal && is[0] != alert.Desktop
-		list = is
-	} else if err != nil {
+	is, before := m.own(path).Listed("notify")
+	list := slices.DeleteFunc(slices.Clone(is), func(name string) bool {
+		return slices.Contains(before, name) || name != alert.Terminal && name != alert.Desktop
+	})
+	s.On = len(is) > 0
+	s.Fixed = s.On && len(list) == 0
+	if !s.On {
+		is, list = []string{channel}, []string{channel}
+	}
+	if err != nil && !s.On {
 		s.Absent = err.Error()
 	}
-	s.Title = "notify you when a session needs you (" + strings.Join(list, ", ") + ")"
-	s.Parts = []installer.Part{m.own(path).List("notify", list, nil)}
+	s.Title = "notify you when a session needs you (" + strings.Join(is, ", ") + ")"
+	s.Parts = []installer.Part{m.own(path).List("notify", list)}
 	s.Also = func(on bool) error {
 		if !on || channel == alert.Terminal && m.Width() == 0 {
 			return nil // a test on the terminal would go to a file or a pipe
@@ -81,18 +83,12 @@ func (m *machine) ruleSteps() (all []step) {
 	if path == "" {
 		return nil
 	}
-	now, _ := plainfile.ReadFile(path) // one that cannot be read names no packs: the step then says why
-	is := installer.Listed(now, "packs")
-	old, wrote := m.own(path).Original()
-	before := installer.Listed(old, "packs")
-	if !wrote {
-		before = is
-	}
+	is, before := m.own(path).Listed("packs") // none of a file that cannot be read: the step then says why
 	for _, p := range proposed {
 		s := step{Name: p.pack, Title: p.title, On: slices.Contains(is, p.pack),
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && slices.Contains(before, p.pack)
-		s.Parts = []installer.Part{m.own(path).List("packs", []string{p.pack}, before)}
+		s.Parts = []installer.Part{m.own(path).List("packs", []string{p.pack})}
 		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack), false)
 		for _, h := range rules {
 			what, _, _ := strings.Cut(h.Spec.Rule.Reason, ". ")

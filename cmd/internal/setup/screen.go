@@ -16,7 +16,7 @@ import (
 
 // chooseOnScreen lets the user choose on a terminal and reports whether they confirmed. It uses the
 // terminal's own colours, which are readable on any background.
-func chooseOnScreen(ctx context.Context, p *plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
+func chooseOnScreen(ctx context.Context, p plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
 	m := &screen{plan: p, width: 80, height: 24, color: color}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
@@ -31,7 +31,7 @@ const most = 20
 // screen is the model: a line for each step, and below what the selected one does; or, in the
 // place of all that, what the selected one changes.
 type screen struct {
-	plan          *plan
+	plan          plan
 	diffing       bool // what the step changes is shown
 	cursor, top   int  // top is the first visible line of that
 	width, height int
@@ -50,7 +50,7 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case "up", "k":
 			m.cursor, m.top = max(0, m.cursor-1), 0
 		case "down", "j", "tab":
-			m.cursor, m.top = min(m.cursor+1, len(m.plan.Steps)-1), 0
+			m.cursor, m.top = min(m.cursor+1, len(m.plan)-1), 0
 		case "pgdown":
 			m.top += m.room() / 2 // at most to the end, when it is shown
 		case "pgup":
@@ -58,7 +58,7 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case "d":
 			m.diffing, m.top = !m.diffing, 0
 		case "space", "x":
-			m.plan.Choose(m.cursor, !m.plan.Chosen[m.cursor])
+			m.plan.Choose(m.cursor, !m.plan[m.cursor].Chosen)
 			m.top = 0
 		case "enter":
 			m.do, m.done = true, true
@@ -82,25 +82,25 @@ func (m *screen) room() int {
 
 // preview returns what the selected step does, or what it changes.
 func (m *screen) preview() []string {
-	s, chosen := m.plan.Steps[m.cursor], m.plan.Chosen[m.cursor]
+	s := m.plan[m.cursor]
 	text := "d shows what changes"
 	switch {
 	case s.Absent != "" && !s.On:
 		text = s.Absent
 	case s.Fixed:
 		text = "set up already, and not by beckon setup"
-	case s.On && chosen && !s.Old:
+	case s.On && s.Chosen && !s.Old:
 		text = "set up already; space undoes it"
 	case m.diffing:
-		on := chosen || !s.On
+		on := s.Chosen || !s.On
 		diff, err := s.diff(on)
 		if err != nil {
 			diff = err.Error()
-		} else if diff += s.Text; !s.On && !chosen {
+		} else if diff += s.Text; !s.On && !s.Chosen {
 			diff = "not chosen; it would change:\n" + diff
 		}
 		return strings.Split(strings.TrimRight(diff, "\n"), "\n")
-	case chosen && s.Then != "":
+	case s.Chosen && s.Then != "":
 		text = s.Then
 	}
 	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
@@ -121,7 +121,7 @@ func (m *screen) View() tea.View {
 	plain := lipgloss.NewStyle()
 	title, keys := "beckon setup", "space chooses, d shows the change, enter does it, q leaves everything as it is"
 	if m.diffing {
-		title, keys = title+": "+m.plan.Steps[m.cursor].Name, "d goes back, space chooses, page down shows more"
+		title, keys = title+": "+m.plan[m.cursor].Name, "d goes back, space chooses, page down shows more"
 	}
 	line(plain.Bold(true), title)
 	line(plain.Faint(true), keys)
@@ -136,10 +136,10 @@ func (m *screen) View() tea.View {
 			line(diffStyle(text), text)
 		}
 	} else {
-		first := max(0, min(m.cursor-room/2, len(m.plan.Steps)-room))
-		for i := first; i < min(len(m.plan.Steps), first+room); i++ {
+		first := max(0, min(m.cursor-room/2, len(m.plan)-room))
+		for i := first; i < min(len(m.plan), first+room); i++ {
 			style, at := plain, " "
-			s, mark := m.plan.Steps[i], m.plan.mark(i)
+			s, mark := m.plan[i], m.plan[i].mark()
 			if i == m.cursor {
 				style, at = style.Reverse(true), ">"
 			} else if s.Absent != "" && !s.On {
@@ -157,18 +157,18 @@ func (m *screen) View() tea.View {
 	return v
 }
 
-// mark returns whether step i is chosen, in three characters, and what will be done.
-func (p *plan) mark(i int) string {
-	switch s := p.Steps[i]; {
+// mark returns whether the step is chosen, in three characters, and what will be done.
+func (s step) mark() string {
+	switch {
 	case s.Absent != "" && !s.On:
 		return "[-]"
-	case s.Old && p.Chosen[i]:
+	case s.Old && s.Chosen:
 		return "[x]update"
-	case s.On && p.Chosen[i]:
+	case s.On && s.Chosen:
 		return "[x]is there"
 	case s.On:
 		return "[ ]undo"
-	case p.Chosen[i]:
+	case s.Chosen:
 		return "[x]add"
 	}
 	return "[ ]"

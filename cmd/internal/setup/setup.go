@@ -119,9 +119,9 @@ func (c *Cmd) Run(a *cli.App) error {
 	case err != nil:
 		return cli.Usage("%w", err)
 	case c.DryRun:
-		return p.Diff(a.Stdout)
+		return p.Do(a.Stdout, true)
 	}
-	err = p.Do(a.Stdout)
+	err = p.Do(a.Stdout, false)
 	if own, e := Settings(a, m.scope); e == nil && c.Undo && m.scope == installer.User && !hooked(own) {
 		_, rest := Accounts(a)
 		for _, path := range rest {
@@ -133,13 +133,13 @@ func (c *Cmd) Run(a *cli.App) error {
 
 // onScreen lets the user choose, does it, and asks for a PIN if answers are new: an agent could give
 // them without one.
-func (m *machine) onScreen(p *plan) error {
+func (m *machine) onScreen(p plan) error {
 	had := p.on("answers")
 	do, err := chooseOnScreen(context.Background(), p, m.Stdin, m.Stdout, m.Color("auto"))
 	if err != nil || !do {
 		return err
 	}
-	err = p.Do(m.Stdout)
+	err = p.Do(m.Stdout, false)
 	if d := request.In(m.Store.Dir); !had && p.on("answers") && !d.HasPIN() && m.InAgent("") == nil {
 		set, e := pin.New(d)
 		if e != nil {
@@ -155,7 +155,7 @@ func (m *machine) onScreen(p *plan) error {
 // plan returns all steps with their present state, for a project's settings only those that edit
 // them. Undoing them needs no program: it may be gone, or in a place that does not last. Steps of
 // agents that are not here are left out unless they are named.
-func (m *machine) plan(undo bool) (*plan, error) {
+func (m *machine) plan(undo bool) (plan, error) {
 	if m.problem != nil && !undo {
 		return nil, m.problem
 	}
@@ -164,9 +164,9 @@ func (m *machine) plan(undo bool) (*plan, error) {
 		return nil, err
 	}
 	if m.scope != installer.User {
-		return newPlan(list), nil
+		return plan(list).propose(), nil
 	}
-	all := []step{m.pathStep(), list[0]}
+	all := plan{m.pathStep(), list[0]}
 	for _, f := range m.agents() {
 		if f.Absent == "" || slices.Contains(m.named, f.Name) {
 			all = append(all, f.step)
@@ -174,7 +174,7 @@ func (m *machine) plan(undo bool) (*plan, error) {
 	}
 	all = append(all, list[1:]...)
 	all = append(all, m.notifyStep(), m.tmuxStep(), m.promptStep(), m.completionStep())
-	return newPlan(append(all, m.ruleSteps()...)), nil
+	return append(all, m.ruleSteps()...).propose(), nil
 }
 
 // HookProgram returns the program that the entries name: beckon-hook next to this program.

@@ -19,6 +19,7 @@ type step struct {
 	Fixed  bool   // set up by other means, and not undone
 	Needs  string // the step that must be done as well; empty for none
 	Want   bool   // done unless the user decides otherwise
+	Chosen bool   // the user's choice
 	Absent string // why it cannot be done here; empty when it can
 
 	Then string // what the user has to do once it is set up
@@ -40,19 +41,19 @@ func (s *step) diff(on bool) (text string, err error) {
 	return text, nil
 }
 
-// do sets the step up, or undoes it: all of it, or nothing if a part is refused.
+// do sets the step up, or undoes it.
 func (s *step) do(on bool) error {
-	_, err := s.diff(on)
-	for i := range s.Parts {
-		if !on { // directories that were made for the first go last
-			i = len(s.Parts) - 1 - i
-		}
-		if err == nil {
-			_, err = s.Parts[i].Apply(on)
+	parts := slices.Clone(s.Parts)
+	if !on { // directories that were made for the first go last
+		slices.Reverse(parts)
+	}
+	for _, p := range parts {
+		if _, err := p.Apply(on); err != nil {
+			return err
 		}
 	}
-	if err != nil || s.Also == nil {
-		return err
+	if s.Also == nil {
+		return nil
 	}
 	return s.Also(on)
 }
@@ -66,34 +67,30 @@ func (s step) outdated() step {
 	return s
 }
 
-// plan is the steps in their order, and the user's choice for each.
-type plan struct {
-	Steps  []step
-	Chosen []bool
-}
+// plan is the steps in their order.
+type plan []step
 
-// newPlan returns a plan that does the proposed steps and undoes nothing.
-func newPlan(steps []step) *plan {
-	p := &plan{Steps: steps, Chosen: make([]bool, len(steps))}
-	for i, s := range steps {
-		p.Chosen[i] = s.On || s.Want && s.Absent == ""
+// propose chooses the proposed steps and undoes nothing.
+func (p plan) propose() plan {
+	for i, s := range p {
+		p[i].Chosen = s.On || s.Want && s.Absent == ""
 	}
 	return p
 }
 
 // Choose sets whether the user wants step i. Choosing a step also chooses what it needs;
 // dropping it drops what needs it. A step that cannot change stays as it is.
-func (p *plan) Choose(i int, on bool) {
-	s := p.Steps[i]
+func (p plan) Choose(i int, on bool) {
+	s := p[i]
 	if s.Fixed || on && s.Absent != "" {
 		return
 	}
-	p.Chosen[i] = on
-	for j, other := range p.Steps {
+	p[i].Chosen = on
+	for j, other := range p {
 		switch {
-		case on && other.Name == s.Needs && !p.Chosen[j]:
+		case on && other.Name == s.Needs && !p[j].Chosen:
 			p.Choose(j, true)
-		case !on && other.Needs == s.Name && p.Chosen[j]:
+		case !on && other.Needs == s.Name && p[j].Chosen:
 			p.Choose(j, false)
 		}
 	}
@@ -101,17 +98,17 @@ func (p *plan) Choose(i int, on bool) {
 
 // Only chooses to do and to undo the named steps, and leaves the others as they are. The error
 // names an unknown step, or one that cannot be done here.
-func (p *plan) Only(do, undo []string) error {
-	for i, s := range p.Steps {
-		p.Chosen[i] = s.On
-		p.Steps[i].Old = s.Old && (slices.Contains(do, s.Name) || slices.Contains(do, s.Needs))
+func (p plan) Only(do, undo []string) error {
+	for i, s := range p {
+		p[i].Chosen = s.On
+		p[i].Old = s.Old && (slices.Contains(do, s.Name) || slices.Contains(do, s.Needs))
 	}
 	for n, name := range slices.Concat(do, undo) {
 		i, on := slices.Index(p.names(), name), n < len(do)
 		if i < 0 {
 			return fmt.Errorf("%q is not a step (one of %s)", name, strings.Join(p.names(), ", "))
 		}
-		if s := p.Steps[i]; on && s.Absent != "" && !s.On {
+		if s := p[i]; on && s.Absent != "" && !s.On {
 			return fmt.Errorf("%s: %s", name, s.Absent)
 		}
 		p.Choose(i, on)
@@ -119,70 +116,60 @@ func (p *plan) Only(do, undo []string) error {
 	return nil
 }
 
-func (p *plan) names() (names []string) {
-	for _, s := range p.Steps {
+func (p plan) names() (names []string) {
+	for _, s := range p {
 		names = append(names, s.Name)
 	}
 	return names
 }
 
 // on reports whether the step of that name is set up.
-func (p *plan) on(name string) bool {
-	return slices.ContainsFunc(p.Steps, func(s step) bool { return s.Name == name && s.On })
+func (p plan) on(name string) bool {
+	return slices.ContainsFunc(p, func(s step) bool { return s.Name == name && s.On })
 }
 
 // changes returns the steps to do, and then those to undo in reverse order: a status line goes
 // before the hooks that it came with.
-func (p *plan) changes() (list []int) {
-	for i, s := range p.Steps {
-		if p.Chosen[i] && (!s.On || s.Old) {
-			list = append(list, i)
+func (p plan) changes() (list []*step) {
+	for i, s := range p {
+		if s.Chosen && (!s.On || s.Old) {
+			list = append(list, &p[i])
 		}
 	}
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		if !p.Chosen[i] && p.Steps[i].On && !p.Steps[i].Fixed {
-			list = append(list, i)
+	for i, s := range slices.Backward(p) {
+		if !s.Chosen && s.On && !s.Fixed {
+			list = append(list, &p[i])
 		}
 	}
 	return list
 }
 
-// Diff writes what each step would change by itself.
-func (p *plan) Diff(w io.Writer) error {
-	for _, i := range p.changes() {
-		s := p.Steps[i]
-		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
-		text, err := s.diff(p.Chosen[i])
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
-		}
-		fmt.Fprint(w, text, s.Text)
-	}
-	return nil
-}
-
-func (s step) verb(on bool) string {
-	if on {
-		return s.Title
-	}
-	return "undone"
-}
-
-// Do carries out the choices and writes a line for each step. A failing step does not stop the
-// others; the error joins all failures.
-func (p *plan) Do(w io.Writer) error {
+// Do carries out the choices and writes a line for each step; if dry it only writes what each would change by
+// itself. A step whose files are refused changes none of them. A failing step does not stop the others; the
+// error joins all failures.
+func (p plan) Do(w io.Writer, dry bool) error {
 	var failed []error
 	changes := p.changes()
-	for _, i := range changes {
-		s := &p.Steps[i]
-		if err := s.do(p.Chosen[i]); err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
-			continue
+	for _, s := range changes {
+		said := "undone"
+		if s.Chosen {
+			said = s.Title
 		}
-		s.On = p.Chosen[i]
-		fmt.Fprintf(w, "%-14s %s\n", s.Name, s.verb(s.On))
-		if s.On && s.Then != "" {
-			fmt.Fprintf(w, "%-14s %s\n", "", s.Then)
+		text, err := s.diff(s.Chosen)
+		if err == nil && !dry {
+			err = s.do(s.Chosen)
+		}
+		switch {
+		case err != nil:
+			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
+		case dry:
+			fmt.Fprintf(w, "%s: %s\n%s%s", s.Name, said, text, s.Text)
+		default:
+			s.On = s.Chosen
+			fmt.Fprintf(w, "%-14s %s\n", s.Name, said)
+			if s.On && s.Then != "" {
+				fmt.Fprintf(w, "%-14s %s\n", "", s.Then)
+			}
 		}
 	}
 	if len(changes) == 0 {
@@ -192,8 +179,8 @@ func (p *plan) Do(w io.Writer) error {
 }
 
 // Missing writes which wanted steps cannot be done here, and why.
-func (p *plan) Missing(w io.Writer) {
-	for _, s := range p.Steps {
+func (p plan) Missing(w io.Writer) {
+	for _, s := range p {
 		if s.Want && !s.On && s.Absent != "" {
 			fmt.Fprintf(w, "%-14s not set up: %s\n", s.Name, s.Absent)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // fake returns a plan whose steps record what is done.
-func fake(did *[]string, steps ...step) *plan {
+func fake(did *[]string, steps ...step) plan {
 	for i := range steps {
 		s := steps[i]
 		steps[i].Also = func(on bool) error {
@@ -21,10 +21,10 @@ func fake(did *[]string, steps ...step) *plan {
 			return nil
 		}
 	}
-	return newPlan(steps)
+	return plan(steps).propose()
 }
 
-func usual(did *[]string) *plan {
+func usual(did *[]string) plan {
 	return fake(did,
 		step{Name: "path", On: true, Fixed: true}, step{Name: "hooks", Want: true}, step{Name: "line", Needs: "hooks"},
 		step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, step{Name: "old", On: true})
@@ -42,25 +42,25 @@ func TestMissing(t *testing.T) {
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		choose func(*plan) error
+		choose func(plan) error
 		want   string
 	}{
-		{"proposed", func(*plan) error { return nil }, "hooks true"},
-		{"one with what it needs", func(p *plan) error { return p.Only([]string{"line"}, nil) }, "hooks true, line true"},
-		{"a name that is none", func(p *plan) error { return p.Only([]string{"lines"}, nil) }, "error"},
-		{"one that cannot be", func(p *plan) error { return p.Only([]string{"tmux"}, nil) }, "error"},
-		{"what is old is done again", func(p *plan) error { p.Steps[4].Old = true; return nil }, "hooks true, old true"},
-		{"but not when others are named", func(p *plan) error { p.Steps[4].Old = true; return p.Only([]string{"hooks"}, nil) }, "hooks true"},
-		{"undo", func(p *plan) error { return p.Only(nil, p.names()) }, "old false"},
-		{"undo one", func(p *plan) error { return p.Only(nil, []string{"old"}) }, "old false"},
-		{"undo one that is not there", func(p *plan) error { return p.Only(nil, []string{"hooks"}) }, ""},
-		{"without what others need", func(p *plan) error { p.Choose(2, true); p.Choose(1, false); return nil }, ""},
+		{"proposed", func(plan) error { return nil }, "hooks true"},
+		{"one with what it needs", func(p plan) error { return p.Only([]string{"line"}, nil) }, "hooks true, line true"},
+		{"a name that is none", func(p plan) error { return p.Only([]string{"lines"}, nil) }, "error"},
+		{"one that cannot be", func(p plan) error { return p.Only([]string{"tmux"}, nil) }, "error"},
+		{"what is old is done again", func(p plan) error { p[4].Old = true; return nil }, "hooks true, old true"},
+		{"but not when others are named", func(p plan) error { p[4].Old = true; return p.Only([]string{"hooks"}, nil) }, "hooks true"},
+		{"undo", func(p plan) error { return p.Only(nil, p.names()) }, "old false"},
+		{"undo one", func(p plan) error { return p.Only(nil, []string{"old"}) }, "old false"},
+		{"undo one that is not there", func(p plan) error { return p.Only(nil, []string{"hooks"}) }, ""},
+		{"without what others need", func(p plan) error { p.Choose(2, true); p.Choose(1, false); return nil }, ""},
 	} {
 		var did []string
 		p := usual(&did)
 		err := c.choose(p)
 		if err == nil {
-			err = p.Do(&strings.Builder{})
+			err = p.Do(&strings.Builder{}, false)
 		} else {
 			did = []string{"error"}
 		}
@@ -77,7 +77,7 @@ func TestUndoOrder(t *testing.T) {
 	if err := p.Only(nil, []string{"hooks"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Do(&strings.Builder{}); err != nil || strings.Join(did, ", ") != "line false, hooks false" {
+	if err := p.Do(&strings.Builder{}, false); err != nil || strings.Join(did, ", ") != "line false, hooks false" {
 		t.Errorf("did %q, %v", did, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestDoFails(t *testing.T) {
 	var did []string
 	p := fake(&did, step{Name: "a", Want: true, Then: "fail"}, step{Name: "b", Want: true})
 	var out strings.Builder
-	if err := p.Do(&out); err == nil || err.Error() != "a: no space left" || strings.Join(did, "") != "b true" || strings.Contains(out.String(), "a ") {
+	if err := p.Do(&out, false); err == nil || err.Error() != "a: no space left" || strings.Join(did, "") != "b true" || strings.Contains(out.String(), "a ") {
 		t.Errorf("did %q, %v, %q", did, err, out.String())
 	}
 }
@@ -96,7 +96,7 @@ func TestDoFails(t *testing.T) {
 func TestScreen(t *testing.T) {
 	var did []string
 	m := &screen{plan: usual(&did), width: 60, height: 14}
-	m.plan.Steps[1].Text = strings.Repeat("+a line\n", 40) + "+the last\n"
+	m.plan[1].Text = strings.Repeat("+a line\n", 40) + "+the last\n"
 	press := func(keys ...rune) string {
 		for _, k := range keys {
 			m.Update(tea.KeyPressMsg{Code: k, Text: string(k)})
@@ -125,8 +125,8 @@ func TestScreen(t *testing.T) {
 	if text := press(' '); !strings.Contains(text, "not chosen") {
 		t.Errorf("taken back:\n%s", text)
 	}
-	if text := press('j', ' ', 'j', ' '); m.plan.Chosen[2] != true || m.plan.Chosen[1] != true || m.plan.Chosen[3] || !strings.Contains(text, "tmux is not installed") {
-		t.Errorf("chosen %v:\n%s", m.plan.Chosen, text)
+	if text := press('j', ' ', 'j', ' '); m.plan[2].Chosen != true || m.plan[1].Chosen != true || m.plan[3].Chosen || !strings.Contains(text, "tmux is not installed") {
+		t.Errorf("chosen %v:\n%s", m.plan, text)
 	}
 	if len(did) > 0 || m.do {
 		t.Errorf("did %v before enter", did)
