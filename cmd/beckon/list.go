@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/doctor"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/segment"
-	"beckon/cmd/internal/setup"
 	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -101,7 +101,7 @@ func (c *listCmd) empty(a *app, ended bool) string {
 		return "no session with this label"
 	case ended:
 		return "no sessions; beckon list --all shows those that ended"
-	case !setup.Installed(a.App) && !setup.AnyAgent(a.App):
+	case !doctor.Installed(a.App):
 		return "no sessions; the hooks are not installed yet: beckon setup"
 	}
 	return "no sessions; start an agent anywhere, and it is listed here"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
 	"beckon/event/home"
 	"beckon/event/redact"
 	"beckon/installer"
@@ -49,6 +50,7 @@ type doctor struct {
 	*cli.App
 	client   installer.Client
 	settings []installer.File // Claude Code's settings, and its plugins that have the hooks
+	hooks    []setup.Step     // those that put hooks into the user's own settings
 	plugins  []string         // directories of its plugins that are switched on
 	seen     []state.Seen     // the live sessions
 	unseen   error            // why they cannot be read
@@ -57,7 +59,7 @@ type doctor struct {
 
 // examine runs all checks: first of what others depend on.
 func examine(a *cli.App) *doctor {
-	d := &doctor{App: a, client: installer.FindClient(a.ClaudeDir())}
+	d := &doctor{App: a}
 	d.inspect()
 	d.seen, _, d.unseen = a.Look(false)
 	d.configuration()
@@ -75,7 +77,7 @@ func examine(a *cli.App) *doctor {
 		d.silence()
 		d.mod()
 	}
-	d.agents()
+	d.others()
 	return d
 }
 

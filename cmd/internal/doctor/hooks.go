@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
 	"beckon/event/agents"
@@ -43,7 +44,12 @@ func (d *doctor) claude() {
 
 // inspect reads the settings of all scopes, and the plugins with our hooks.
 func (d *doctor) inspect() {
-	targets := setup.AllSettings(d.App)
+	d.client = installer.FindClient(d.ClaudeDir())
+	d.hooks = setup.Hooks(d.App, d.client)
+	var targets []installer.Target
+	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+		targets = append(targets, setup.Settings(d.App, scope))
+	}
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
 		targets = append(targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
@@ -60,6 +66,15 @@ func (d *doctor) inspect() {
 			d.settings = append(d.settings, f)
 		}
 	}
+}
+
+// Installed reports whether any settings or plugins here have the hooks; those of Claude Code that cannot be
+// read count as having them.
+func Installed(a *cli.App) bool {
+	d := &doctor{App: a}
+	d.inspect()
+	return slices.ContainsFunc(d.settings, func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }) ||
+		slices.ContainsFunc(d.hooks, func(s setup.Step) bool { return s.On })
 }
 
 // entered returns the files with our hooks.
@@ -83,7 +98,8 @@ func (d *doctor) entries() {
 		case len(f.Entries) > 0:
 			installed++
 			d.add(ok, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
-			if f.Scope == installer.User && d.client.Version.Known() && !setup.Current(d.App, d.client, f) {
+			old := func(s setup.Step) bool { return s.Old && s.File.Path == f.Path }
+			if d.client.Version.Known() && slices.ContainsFunc(d.hooks, old) {
 				d.add(warn, "hooks", "beckon doctor --repair",
 					"the entries in %s are not those that setup writes for Claude Code %s",
 					f.Path, d.client.Version).repair = d.install
@@ -100,7 +116,7 @@ func (d *doctor) entries() {
 			installed++
 		}
 	}
-	if elsewhere := d.accounts(); installed == 0 && (elsewhere || setup.AnyAgent(d.App)) {
+	if installed == 0 && slices.ContainsFunc(d.hooks, func(s setup.Step) bool { return s.On }) {
 		d.add(off, "hooks", "beckon setup hooks", "Claude Code has none")
 		return
 	}
@@ -130,21 +146,6 @@ func (d *doctor) switches() {
 				f.Path)
 		}
 	}
-}
-
-// accounts checks Claude Code's other accounts, and reports whether any has the hooks.
-func (d *doctor) accounts() (any bool) {
-	others, _ := setup.Accounts(d.App)
-	for _, t := range others {
-		n := len(installer.InspectFile(t).Entries)
-		if n > 0 {
-			any = true
-			d.add(ok, "hooks", "", "%d entries in %s, another account", n, t.Path)
-		} else {
-			d.add(off, "hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
-		}
-	}
-	return any
 }
 
 // install puts the hooks into the user's settings.
@@ -209,23 +210,27 @@ func (d *doctor) duplicates() {
 	}
 }
 
-// agents checks the hooks of agents other than Claude Code: those that have them, had them, or
-// could.
-func (d *doctor) agents() {
+// others checks the hooks in other accounts of Claude Code, and those of other agents: that have them, had
+// them, or could.
+func (d *doctor) others() {
 	var without []string
-	for _, s := range setup.Agents(d.App) {
-		r := installer.InspectFile(s.Parts[0].Target)
-		setting := switchedOff(r.Path)
+	for _, s := range d.hooks {
+		f, setting := s.File, switchedOff(s.File.Path)
 		switch {
-		case r.Err != nil && (r.Recorded || s.On):
-			d.add(fail, s.Name, typed.HintOf(r.Err), "%v", r.Err)
+		case s.Name == "hooks":
+		case s.Agent == nil && s.On:
+			d.add(ok, "hooks", "", "%d entries in %s, another account", len(f.Entries), f.Path)
+		case s.Agent == nil:
+			d.add(off, "hooks", "beckon setup", "the account in %s has none", filepath.Dir(f.Path))
+		case f.Err != nil && (f.Recorded || s.On):
+			d.add(fail, s.Name, typed.HintOf(f.Err), "%v", f.Err)
 		case s.On && setting != "":
 			d.add(off, s.Name, "", "switched off: %s, so none of its hooks run", setting)
 		case s.On:
-			d.agent(s, r)
-		case r.Recorded:
+			d.agent(s)
+		case f.Recorded:
 			d.add(fail, s.Name, "beckon setup --agent "+s.Name,
-				"removed later: %s had beckon's hooks, something took them out", r.Path)
+				"removed later: %s had beckon's hooks, something took them out", f.Path)
 		case s.Absent == "":
 			without = append(without, s.Name)
 		}
@@ -236,19 +241,19 @@ func (d *doctor) agents() {
 }
 
 // agent checks the entries of an agent.
-func (d *doctor) agent(s setup.AgentStep, r installer.File) {
+func (d *doctor) agent(s setup.Step) {
 	if s.Old {
 		d.add(fail, s.Name, "beckon setup --agent "+s.Name, "the hooks in %s are not as this version writes them",
-			r.Path)
+			s.File.Path)
 	}
-	e := r.Entries[0]
+	e := s.File.Entries[0]
 	e.Args = []string{"SessionStart", "--agent", s.Name}
 	if took, _, err := roundTrip(e); err != nil {
 		d.broken(s.Name, e.Program, err)
 	} else {
 		d.add(ok, s.Name, "",
 			"%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
-			installed(s.Agent), r.Path, millis(took), trips, s.Name, s.Agent.Measured)
+			installed(s.Agent), s.File.Path, millis(took), trips, s.Name, s.Agent.Measured)
 	}
 	if s.Then != "" {
 		d.add(warn, s.Name, "", "%s", s.Then)

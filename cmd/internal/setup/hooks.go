@@ -2,7 +2,6 @@ package setup
 
 import (
 	"cmp"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,80 +16,75 @@ import (
 	"beckon/render/term"
 )
 
-// claudeSteps returns the steps that edit Claude Code's settings, the hooks first.
-func (m *machine) claudeSteps() ([]step, error) {
-	target, err := Settings(m.App, m.scope)
-	if err != nil {
-		return nil, err
+// hookStep returns the step that puts an agent's hooks into a file; nil is Claude Code.
+func (m *machine) hookStep(name, title string, t installer.Target, ag *agents.Agent) Step {
+	s := Step{Name: name, Title: title, Want: true, Agent: ag, File: installer.InspectFile(t)}
+	s.On = len(s.File.Entries) > 0
+	program := m.hook
+	if m.keep && s.On {
+		program = s.File.Entries[0].Program
 	}
-	file := installer.InspectFile(target)
-	installed := len(file.Entries) > 0
-	spec := m.spec(file)
-	if m.problem != nil && installed {
-		spec.Command = file.Entries[0].Program // entries that stay keep theirs
+	if ag != nil {
+		s.spec = installer.AgentSpec(ag, program)
+	} else {
+		events := installer.Events(m.client.Version, m.set(s.File))
+		s.spec = installer.Spec{Command: program, Events: events, Client: m.client.Version, KeepAnswers: true}
 	}
-	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, installed)
-	hooks.Then = "sessions that run already load the hooks within seconds"
-
-	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
-		On: file.Status != "", Needs: "hooks", Want: true,
-		Parts: []installer.Part{target.StatusLine(m.hook)}}.outdated()
-	answers := step{Name: "answers", Title: "answer what sessions ask from here or a phone",
-		On: slices.ContainsFunc(file.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
-		Then: "the dialog in the session stays, and the first answer wins; beckon help answers"}
-	answers.Parts = []installer.Part{target.Answers(spec)}
-	for _, other := range m.agents() {
-		if other.On && other.Agent.Holds() && m.scope == installer.User && m.problem == nil {
-			answers.Parts = append(answers.Parts, other.Parts[0].Answers(installer.AgentSpec(other.Agent, m.hook)))
-		}
-	}
-	if err := m.InAgent("choosing answers"); err != nil && !answers.On {
-		answers.Absent = err.Error()
-	}
-	list := []step{hooks, statusline, answers}
-	if m.scope != installer.User {
-		return list, nil
-	}
-	list = append(list, m.modStep(spec))
-	others, _ := Accounts(m.App)
-	for _, t := range others {
-		dir := filepath.Dir(t.Path)
-		list = append(list, m.hookStep(strings.TrimPrefix(filepath.Base(dir), "."),
-			"follow the account of Claude Code in "+term.Tilde(dir, home.Dir(m.Getenv)), t, spec, hooked(t)))
-	}
-	return list, nil
+	s.Parts = []installer.Part{t.Hooks(s.spec)}
+	return s.outdated()
 }
 
-// spec returns what settings of Claude Code have with the hooks, by default with the events of the set
-// that the file's were chosen from.
-func (m *machine) spec(f installer.File) installer.Spec {
-	v, set := m.client.Version, m.events
-	if set == "" && slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
+// set returns which events are registered, by default those that the file's were chosen from.
+func (m *machine) set(f installer.File) installer.Set {
+	if m.events == "" && slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
 		k, _ := event.Lookup(event.Kind(e.Event))
 		return k.Register == event.All
 	}) {
-		set = installer.AllEvents
+		return installer.AllEvents
 	}
-	set = cmp.Or(set, installer.CoreEvents)
-	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, KeepAnswers: true}
+	return cmp.Or(m.events, installer.CoreEvents)
 }
 
-// Current reports whether the entries in a file are those that setup writes, whichever program they run.
-func Current(a *cli.App, c installer.Client, f installer.File) bool {
-	m := &machine{App: a, client: c, hook: f.Entries[0].Program}
-	change, err := m.own(f.Path).Hooks(m.spec(f)).Plan(true)
-	return err == nil && change.Noop()
+// Hooks returns the steps that put hooks into the user's own settings, first those of Claude Code. Entries
+// that are there keep their program.
+func Hooks(a *cli.App, c installer.Client) []Step {
+	m := &machine{App: a, client: c, keep: true}
+	others, _ := m.accounts()
+	return slices.Concat([]Step{m.hookStep("hooks", "", Settings(a, installer.User), nil)}, others, m.agents())
 }
 
-// hookStep returns the step that puts hooks into a file.
-func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
-	return step{Name: name, Title: title, On: on, Want: true, Parts: []installer.Part{t.Hooks(spec)}}.outdated()
+// accounts returns the steps of Claude Code's other accounts on this machine, each with a directory of its
+// own that CLAUDE_CONFIG_DIR names: those in ~/.claude-*, and wherever the hooks have been. rest are other
+// settings files that have the hooks, as a project's.
+func (m *machine) accounts() (others []Step, rest []string) {
+	paths, user := installer.Recorded(keepDir(m.App)), home.Dir(m.Getenv)
+	for _, name := range []string{"settings.json", ".claude.json"} {
+		list, _ := filepath.Glob(filepath.Join(user, ".claude*", name))
+		for _, path := range list {
+			paths = append(paths, filepath.Join(filepath.Dir(path), "settings.json"))
+		}
+	}
+	slices.Sort(paths)
+	own := installer.InspectFile(Settings(m.App, installer.User))
+	for _, path := range slices.Compact(paths) {
+		dir := filepath.Dir(path)
+		s := m.hookStep(strings.TrimPrefix(filepath.Base(dir), "."),
+			"follow the account of Claude Code in "+term.Tilde(dir, user), m.own(path), nil)
+		switch {
+		case s.File.Real == own.Real:
+		case isAccount(dir):
+			others = append(others, s)
+		case s.On:
+			rest = append(rest, path)
+		}
+	}
+	return others, rest
 }
 
 // modStep puts the mod where sessions load it from.
-func (m *machine) modStep(spec installer.Spec) step {
+func (m *machine) modStep(spec installer.Spec) Step {
 	mod := Mod(m.App)
-	s := step{Name: "mod", Title: "report Esc, and show others, inside the client", On: mod.Alone(), Needs: "hooks",
+	s := Step{Name: "mod", Title: "report Esc, and show others, inside the client", On: mod.Alone(), Needs: "hooks",
 		Then: "sessions that begin from now on load it; beckon help mod"}
 	var err error
 	switch v := m.client.Version; {
@@ -115,129 +109,44 @@ func (m *machine) modStep(spec installer.Spec) step {
 
 // Mod returns the mod in the directory that setup puts it into.
 func Mod(a *cli.App) installer.Mod {
-	dir := filepath.Join(a.ClaudeDir(), "skills", installer.PluginName)
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	return installer.Mod{Dir: dir, Version: cli.Version()}
-}
-
-// AgentStep is the step of an agent other than Claude Code.
-type AgentStep struct {
-	step
-	Agent *agents.Agent
-}
-
-// Agents returns the steps of the agents other than Claude Code.
-func Agents(a *cli.App) []AgentStep {
-	m := &machine{App: a}
-	m.hook, m.problem = HookProgram(a)
-	return m.agents()
+	dir := filepath.Dir(Settings(a, installer.User).Path)
+	return installer.Mod{Dir: filepath.Join(dir, "skills", installer.PluginName), Version: cli.Version()}
 }
 
 // agents returns the steps of the agents other than Claude Code. An agent that is not on this machine
 // and has no hooks says so.
-func (m *machine) agents() (list []AgentStep) {
-	dir, err := os.UserHomeDir()
+func (m *machine) agents() (list []Step) {
+	dir := home.Dir(m.Getenv)
 	for _, ag := range registered() {
-		t, e := installer.AgentTarget(ag, dir, keepDir(m.App), m.Getenv)
-		if err != nil || e != nil {
+		t, err := installer.AgentTarget(ag, dir, keepDir(m.App), m.Getenv)
+		if dir == "" || err != nil {
 			continue
 		}
-		on := hooked(t)
-		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, installer.AgentSpec(ag, m.hook), on)
+		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, ag)
 		s.Then = ag.Install.Then
 		here := cli.Found(ag.Install.Program) || plainfile.Exists(ag.Dir(dir, m.Getenv))
-		if !on && !here && !slices.Contains(m.agentNames, ag.Name) {
+		if !s.On && !here && !slices.Contains(m.agentNames, ag.Name) {
 			s.Absent = "it is not on this machine; beckon setup --agent " + ag.Name + " follows it all the same"
 		}
-		list = append(list, AgentStep{s, ag})
+		list = append(list, s)
 	}
 	return list
-}
-
-// AnyAgent reports whether any agent but Claude Code has the hooks.
-func AnyAgent(a *cli.App) bool {
-	return slices.ContainsFunc(Agents(a), func(s AgentStep) bool { return s.On })
 }
 
 // registered returns the agents other than Claude Code whose hooks beckon registers.
-func registered() (all []*agents.Agent) {
-	for _, ag := range event.Agents() {
-		if ag.Install.File != "" {
-			all = append(all, ag)
-		}
-	}
-	return all
-}
-
-// AllSettings returns Claude Code's settings files of all scopes that exist here.
-func AllSettings(a *cli.App) (list []installer.Target) {
-	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		if t, err := Settings(a, scope); err == nil {
-			list = append(list, t)
-		}
-	}
-	return list
+func registered() []*agents.Agent {
+	return slices.DeleteFunc(slices.Clone(event.Agents()), func(ag *agents.Agent) bool { return ag.Install.File == "" })
 }
 
 // Settings returns the settings file of a scope; a project's is that of the working directory.
-func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
-	dir, err := os.Getwd()
-	config, e := filepath.Abs(a.ClaudeDir())
-	return installer.Settings(scope, config, cli.ProjectRoot(dir), keepDir(a)), errors.Join(err, e)
-}
-
-// Installed reports whether any of the user's settings or plugins of Claude Code has the hooks; a
-// settings file that cannot be read counts as having them.
-func Installed(a *cli.App) bool {
-	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
-	inFile := func(t installer.Target) bool { return has(installer.InspectFile(t)) }
-	if len(installer.Recorded(keepDir(a))) > 0 || slices.ContainsFunc(AllSettings(a), inFile) {
-		return true
-	}
-	plugins := installer.FindClient(a.ClaudeDir()).PluginDirs() // the client takes a while
-	return slices.ContainsFunc(plugins, func(dir string) bool { return has(installer.InspectPlugin(dir)) })
-}
-
-func hooked(t installer.Target) bool { return len(installer.InspectFile(t).Entries) > 0 }
-
-// Accounts returns the settings files of Claude Code's other accounts on this machine, each with
-// a directory of its own that CLAUDE_CONFIG_DIR names: those in ~/.claude-*, and wherever the
-// hooks have been. rest are other settings files that have the hooks, as a project's.
-func Accounts(a *cli.App) (others []installer.Target, rest []string) {
-	paths := installer.Recorded(keepDir(a))
-	if home, err := os.UserHomeDir(); err == nil {
-		for _, name := range []string{"settings.json", ".claude.json"} {
-			list, _ := filepath.Glob(filepath.Join(home, ".claude*", name))
-			for _, path := range list {
-				paths = append(paths, filepath.Join(filepath.Dir(path), "settings.json"))
-			}
-		}
-	}
-	slices.Sort(paths)
-	own, _ := Settings(a, installer.User)
-	for _, path := range slices.Compact(paths) {
-		t := installer.Target{Scope: installer.User, Path: path, Keep: keepDir(a)}
-		switch {
-		case path == own.Path || samePath(path, own.Path):
-		case isAccount(filepath.Dir(path)):
-			others = append(others, t)
-		case hooked(t):
-			rest = append(rest, path)
-		}
-	}
-	return others, rest
+func Settings(a *cli.App, scope installer.Scope) installer.Target {
+	dir, _ := os.Getwd() // without one there is no project
+	config, _ := filepath.Abs(a.ClaudeDir())
+	return installer.Settings(scope, config, cli.ProjectRoot(dir), keepDir(a))
 }
 
 // isAccount reports whether Claude Code has kept its own state in dir, besides settings.
 func isAccount(dir string) bool {
 	return slices.ContainsFunc([]string{".claude.json", "projects", "sessions", ".credentials.json"},
 		func(name string) bool { return plainfile.Exists(filepath.Join(dir, name)) })
-}
-
-func samePath(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }

@@ -19,8 +19,8 @@ import (
 
 // notifyStep chooses a notification channel, and sends a first notification by it. Channels that the
 // user wrote are not undone.
-func (m *machine) notifyStep() step {
-	s := step{
+func (m *machine) notifyStep() Step {
+	s := Step{
 		Name: "notify",
 		Want: true,
 		Then: "beckon notify test sends another one; beckon help notifications has the choices",
@@ -78,14 +78,14 @@ var proposed = []struct{ pack, title string }{
 
 // ruleSteps returns a step for each pack of rules. A pack that the policy had before the first of them
 // is the user's.
-func (m *machine) ruleSteps() (all []step) {
+func (m *machine) ruleSteps() (all []Step) {
 	path := hook.Sources(m.Getenv, m.Store.Dir).Global
 	if path == "" {
 		return nil
 	}
 	is, before := m.own(path).Listed("packs") // none of a file that cannot be read: the step then says why
 	for _, p := range proposed {
-		s := step{Name: p.pack, Title: p.title, On: slices.Contains(is, p.pack),
+		s := Step{Name: p.pack, Title: p.title, On: slices.Contains(is, p.pack),
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && slices.Contains(before, p.pack)
 		s.Parts = []installer.Part{m.own(path).List("packs", []string{p.pack})}

@@ -158,7 +158,7 @@ func (m *screen) View() tea.View {
 }
 
 // mark returns whether the step is chosen, in three characters, and what will be done.
-func (s step) mark() string {
+func (s Step) mark() string {
 	switch {
 	case s.Absent != "" && !s.On:
 		return "[-]"

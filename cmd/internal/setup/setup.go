@@ -38,6 +38,7 @@ type machine struct {
 	hook    string // beckon-hook; with a problem, where it should be
 	beckon  string // beckon beside it
 	problem error  // why hook cannot be registered
+	keep    bool   // entries that are there keep their program
 
 	agentNames []string      // agents that --agent names: they are set up even if they are not here
 	named      []string      // the steps of these agents are listed even if they are not here
@@ -89,16 +90,19 @@ func (c *Cmd) Run(a *cli.App) error {
 	if m.agentNames, err = chosenAgents(c.Agent); err != nil {
 		return err
 	}
-	if m.hook, m.problem = HookProgram(a); m.problem != nil {
-		m.hook = home.Beside("beckon-hook")
+	m.hook = home.Beside("beckon-hook")
+	if path, err := lasting(a, m.hook); err != nil {
+		m.problem, m.keep = err, true
+	} else {
+		m.hook = path
 	}
 	m.beckon = filepath.Join(filepath.Dir(m.hook), home.Program("beckon"))
 	names := slices.Concat(c.Step, m.agentNames)
 	m.named = names
-	p, err := m.plan(c.Undo)
-	if err != nil {
-		return err
+	if m.problem != nil && !c.Undo {
+		return m.problem
 	}
+	p := m.plan()
 	switch {
 	case c.Undo && len(names) == 0:
 		err = p.Only(nil, p.names())
@@ -122,8 +126,8 @@ func (c *Cmd) Run(a *cli.App) error {
 		return p.Do(a.Stdout, true)
 	}
 	err = p.Do(a.Stdout, false)
-	if own, e := Settings(a, m.scope); e == nil && c.Undo && m.scope == installer.User && !hooked(own) {
-		_, rest := Accounts(a)
+	if c.Undo && m.scope == installer.User && !p.on("hooks") {
+		_, rest := m.accounts()
 		for _, path := range rest {
 			fmt.Fprintf(m.Stdout, "hooks are left in %s (there: beckon setup --undo --scope project, or local)\n", path)
 		}
@@ -155,35 +159,36 @@ func (m *machine) onScreen(p plan) error {
 // plan returns all steps with their present state, for a project's settings only those that edit
 // them. Undoing them needs no program: it may be gone, or in a place that does not last. Steps of
 // agents that are not here are left out unless they are named.
-func (m *machine) plan(undo bool) (plan, error) {
-	if m.problem != nil && !undo {
-		return nil, m.problem
-	}
-	list, err := m.claudeSteps()
-	if err != nil {
-		return nil, err
+func (m *machine) plan() plan {
+	target := Settings(m.App, m.scope)
+	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, nil)
+	hooks.Then = "sessions that run already load the hooks within seconds"
+	statusline := Step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
+		On: hooks.File.Status != "", Needs: "hooks", Want: true,
+		Parts: []installer.Part{target.StatusLine(m.hook)}}.outdated()
+	answers := Step{Name: "answers", Title: "answer what sessions ask from here or a phone",
+		On: slices.ContainsFunc(hooks.File.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
+		Then:  "the dialog in the session stays, and the first answer wins; beckon help answers",
+		Parts: []installer.Part{target.Answers(hooks.spec)}}
+	if err := m.InAgent("choosing answers"); err != nil && !answers.On {
+		answers.Absent = err.Error()
 	}
 	if m.scope != installer.User {
-		return plan(list).propose(), nil
+		return plan{hooks, statusline, answers}.propose()
 	}
-	all := plan{m.pathStep(), list[0]}
-	for _, f := range m.agents() {
-		if f.Absent == "" || slices.Contains(m.named, f.Name) {
-			all = append(all, f.step)
+	all := plan{m.pathStep(), hooks}
+	for _, s := range m.agents() {
+		if s.Absent == "" || slices.Contains(m.named, s.Name) {
+			all = append(all, s)
+		}
+		if s.On && s.Agent.Holds() {
+			answers.Parts = append(answers.Parts, s.Parts[0].Answers(s.spec))
 		}
 	}
-	all = append(all, list[1:]...)
-	all = append(all, m.notifyStep(), m.tmuxStep(), m.promptStep(), m.completionStep())
-	return append(all, m.ruleSteps()...).propose(), nil
-}
-
-// HookProgram returns the program that the entries name: beckon-hook next to this program.
-func HookProgram(a *cli.App) (string, error) {
-	path := home.Beside("beckon-hook")
-	if path == "" {
-		return "", errors.New("finding this program: the system does not say where it is")
-	}
-	return lasting(a, path)
+	all = append(all, statusline, answers, m.modStep(hooks.spec))
+	others, _ := m.accounts()
+	all = append(append(all, others...), m.notifyStep(), m.tmuxStep(), m.promptStep(), m.completionStep())
+	return append(all, m.ruleSteps()...).propose()
 }
 
 // lasting returns a path of the program that stays valid.

@@ -23,7 +23,7 @@ func (m *machine) shell() string {
 
 // startup returns the step that adds a line to a start-up file. A line that the user wrote, which has
 // any of the words, is left alone.
-func (m *machine) startup(s step, shell, line string, on bool, words ...string) step {
+func (m *machine) startup(s Step, shell, line string, on bool, words ...string) Step {
 	path := installer.StartupPath(shell, runtime.GOOS, m.Getenv)
 	if path == "" {
 		s.Absent = cmp.Or(s.Absent, fmt.Sprintf("the start-up file of %s is not known: bash, zsh and fish are",
@@ -46,11 +46,11 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 }
 
 // pathStep adds the programs' directory to the shell's PATH.
-func (m *machine) pathStep() step {
+func (m *machine) pathStep() Step {
 	dir := filepath.Dir(m.beckon)
 	export := "export PATH=" + run.CommandLine(dir) + ":$PATH"
 	short := term.Tilde(dir, home.Dir(m.Getenv))
-	s := step{Name: installer.PathLine, Title: "let the shell find beckon in " + short, Want: true,
+	s := Step{Name: installer.PathLine, Title: "let the shell find beckon in " + short, Want: true,
 		Then: "shells that run already find it after: " + export}
 	if m.shell() == "fish" {
 		s.Then = "a shell that runs already finds it after: exec fish"
@@ -63,9 +63,9 @@ func (m *machine) pathStep() step {
 }
 
 // tmuxStep adds the segment and the keys to tmux.
-func (m *machine) tmuxStep() step {
+func (m *machine) tmuxStep() Step {
 	file := installer.StartupPath("tmux", runtime.GOOS, m.Getenv)
-	s := step{Name: "tmux", Title: "show what needs you in tmux; prefix b goes there",
+	s := Step{Name: "tmux", Title: "show what needs you in tmux; prefix b goes there",
 		Want: m.Getenv("TMUX") != "" || plainfile.Exists(file), Then: "tmux source-file " + file + " loads it now"}
 	if !cli.Found("tmux") {
 		s.Absent = "tmux is not installed"
@@ -73,12 +73,12 @@ func (m *machine) tmuxStep() step {
 	return m.startup(s, "tmux", installer.PromptLine, false, "beckon init")
 }
 
-func (m *machine) promptStep() step {
-	s := step{Name: "prompt", Title: "show in the shell's prompt what needs you", Then: "new shells have it"}
+func (m *machine) promptStep() Step {
+	s := Step{Name: "prompt", Title: "show in the shell's prompt what needs you", Then: "new shells have it"}
 	return m.startup(s, m.shell(), installer.PromptLine, false, "beckon init")
 }
 
-func (m *machine) completionStep() step {
-	s := step{Name: "completion", Title: "complete beckon's commands in the shell", Want: true, Then: "new shells have it"}
+func (m *machine) completionStep() Step {
+	s := Step{Name: "completion", Title: "complete beckon's commands in the shell", Want: true, Then: "new shells have it"}
 	return m.startup(s, m.shell(), installer.CompletionLine, false, "beckon completion", "--completion")
 }

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event/agents"
 	"beckon/installer"
 )
 
-// step is one thing that can be set up.
-type step struct {
+// Step is one thing that can be set up.
+type Step struct {
 	Name   string // one word, for the command line
 	Title  string // what the user gets
 	On     bool   // it is set up
@@ -24,13 +25,17 @@ type step struct {
 
 	Then string // what the user has to do once it is set up
 
+	Agent *agents.Agent  // whose hooks they are; nil for Claude Code's, and for other things
+	File  installer.File // what the file has, of a step that is about hooks
+	spec  installer.Spec // and what it should have
+
 	Parts []installer.Part    // what sets it up
 	Also  func(on bool) error // what else does; may be nil
 	Text  string              // shown behind the change of the files
 }
 
 // diff returns what do would change, as a unified diff.
-func (s *step) diff(on bool) (text string, err error) {
+func (s *Step) diff(on bool) (text string, err error) {
 	for _, p := range s.Parts {
 		c, err := p.Plan(on)
 		if err != nil {
@@ -42,7 +47,7 @@ func (s *step) diff(on bool) (text string, err error) {
 }
 
 // do sets the step up, or undoes it.
-func (s *step) do(on bool) error {
+func (s *Step) do(on bool) error {
 	parts := slices.Clone(s.Parts)
 	if !on { // directories that were made for the first go last
 		slices.Reverse(parts)
@@ -59,7 +64,7 @@ func (s *step) do(on bool) error {
 }
 
 // outdated notes whether the step is set up, and not as it would be now.
-func (s step) outdated() step {
+func (s Step) outdated() Step {
 	if s.On && !s.Fixed {
 		text, err := s.diff(true)
 		s.Old = err == nil && text != ""
@@ -68,7 +73,7 @@ func (s step) outdated() step {
 }
 
 // plan is the steps in their order.
-type plan []step
+type plan []Step
 
 // propose chooses the proposed steps and undoes nothing.
 func (p plan) propose() plan {
@@ -125,12 +130,12 @@ func (p plan) names() (names []string) {
 
 // on reports whether the step of that name is set up.
 func (p plan) on(name string) bool {
-	return slices.ContainsFunc(p, func(s step) bool { return s.Name == name && s.On })
+	return slices.ContainsFunc(p, func(s Step) bool { return s.Name == name && s.On })
 }
 
 // changes returns the steps to do, and then those to undo in reverse order: a status line goes
 // before the hooks that it came with.
-func (p plan) changes() (list []*step) {
+func (p plan) changes() (list []*Step) {
 	for i, s := range p {
 		if s.Chosen && (!s.On || s.Old) {
 			list = append(list, &p[i])

@@ -10,7 +10,7 @@ import (
 )
 
 // fake returns a plan whose steps record what is done.
-func fake(did *[]string, steps ...step) plan {
+func fake(did *[]string, steps ...Step) plan {
 	for i := range steps {
 		s := steps[i]
 		steps[i].Also = func(on bool) error {
@@ -26,8 +26,8 @@ func fake(did *[]string, steps ...step) plan {
 
 func usual(did *[]string) plan {
 	return fake(did,
-		step{Name: "path", On: true, Fixed: true}, step{Name: "hooks", Want: true}, step{Name: "line", Needs: "hooks"},
-		step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, step{Name: "old", On: true})
+		Step{Name: "path", On: true, Fixed: true}, Step{Name: "hooks", Want: true}, Step{Name: "line", Needs: "hooks"},
+		Step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, Step{Name: "old", On: true})
 }
 
 // A wanted step that cannot be done is reported.
@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 // What depends on a step is undone before it.
 func TestUndoOrder(t *testing.T) {
 	var did []string
-	p := fake(&did, step{Name: "hooks", On: true}, step{Name: "line", On: true, Needs: "hooks"})
+	p := fake(&did, Step{Name: "hooks", On: true}, Step{Name: "line", On: true, Needs: "hooks"})
 	if err := p.Only(nil, []string{"hooks"}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestUndoOrder(t *testing.T) {
 // A failed step is named, and the others are done.
 func TestDoFails(t *testing.T) {
 	var did []string
-	p := fake(&did, step{Name: "a", Want: true, Then: "fail"}, step{Name: "b", Want: true})
+	p := fake(&did, Step{Name: "a", Want: true, Then: "fail"}, Step{Name: "b", Want: true})
 	var out strings.Builder
 	if err := p.Do(&out, false); err == nil || err.Error() != "a: no space left" || strings.Join(did, "") != "b true" || strings.Contains(out.String(), "a ") {
 		t.Errorf("did %q, %v, %q", did, err, out.String())
@@ -141,9 +141,9 @@ func TestScreen(t *testing.T) {
 // selected step.
 func TestScreenIsSmall(t *testing.T) {
 	var did []string
-	var list []step
+	var list []Step
 	for i := range 25 {
-		list = append(list, step{Name: fmt.Sprint("step", i), Want: true, Then: strings.Repeat("a long sentence ", 20)})
+		list = append(list, Step{Name: fmt.Sprint("step", i), Want: true, Then: strings.Repeat("a long sentence ", 20)})
 	}
 	m := &screen{plan: fake(&did, list...), width: 80, height: 24}
 	for i := range list {

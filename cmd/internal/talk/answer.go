@@ -96,8 +96,8 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 func notOffered(a *cli.App, v state.Seen) error {
 	const there = "beckon jump brings you there"
 	name := cli.ShortID(v.Session.ID)
-	t, err := setup.Settings(a, installer.User)
-	on := err == nil && slices.ContainsFunc(installer.InspectFile(t).Entries, installer.Entry.Answers)
+	own := installer.InspectFile(setup.Settings(a, installer.User))
+	on := slices.ContainsFunc(own.Entries, installer.Entry.Answers)
 	not := func(hint, why string) error { return cli.NotFound(hint, "session %s %s", name, why) }
 	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
