@@ -44,11 +44,11 @@ type commands struct {
 	Away   talk.AwayCmd   `cmd:"" group:"act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
 	Wait   waitCmd        `cmd:"" group:"act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
 
-	Prompt     promptCmd     `cmd:"" group:"elsewhere" brief:"a segment for prompts" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
-	Statusline statuslineCmd `cmd:"" group:"elsewhere" brief:"Claude Code's status line" help:"Print Claude Code's status line: this session, and the others that need you."`
-	Notify     notifyCmd     `cmd:"" group:"elsewhere" brief:"test notices; why, why not" help:"Test notifications, or tell why there was one or none."`
-	Serve      serveCmd      `cmd:"" group:"elsewhere" brief:"a web page, on a phone, too" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
-	Fleet      fleets.Cmd    `cmd:"" group:"elsewhere" brief:"sessions of many machines" help:"Show the sessions of many machines in one list, through a NATS server."`
+	Prompt     segment.Prompt     `cmd:"" group:"elsewhere" brief:"a segment for prompts" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
+	Statusline segment.Statusline `cmd:"" group:"elsewhere" brief:"Claude Code's status line" help:"Print Claude Code's status line: this session, and the others that need you."`
+	Notify     notifyCmd          `cmd:"" group:"elsewhere" brief:"test notices; why, why not" help:"Test notifications, or tell why there was one or none."`
+	Serve      serveCmd           `cmd:"" group:"elsewhere" brief:"a web page, on a phone, too" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
+	Fleet      fleets.Cmd         `cmd:"" group:"elsewhere" brief:"sessions of many machines" help:"Show the sessions of many machines in one list, through a NATS server."`
 
 	Policy policies.Cmd `cmd:"" group:"rules" brief:"rules that answer the hooks" help:"Check, test and trust policies: the rules that answer the hooks."`
 
@@ -59,9 +59,8 @@ type commands struct {
 	Demo   demoCmd    `cmd:"" group:"setup" brief:"play recorded sessions" help:"Play recorded sessions; nothing has to be set up."`
 	Help   helpCmd    `cmd:"" group:"setup" brief:"the manual, page by page" help:"Print a page of the manual or the usage of a command; without either, list both."`
 
-	Mod     talk.ModCmd `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
-	Hook    hookCmd     `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`
-	Version versionCmd  `cmd:"" hidden:"" help:"Print the version."`
+	Mod  talk.ModCmd `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
+	Hook hookCmd     `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -98,7 +97,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		kong.Description("Tell which of your coding-agent sessions needs you. Without a command, list them."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp),
-		kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
+		kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App, segment.Fleet(a.inFleet)))
 	if err != nil {
 		return a.Fail(err)
 	}
@@ -144,7 +143,7 @@ func (a *app) mayRun(ctx *kong.Context) error {
 
 // stateless are the commands that read no file of the user's, and so need no home.
 var stateless = []string{
-	"beckon help", "beckon version", "beckon init",
+	"beckon help", "beckon init",
 }
 
 // commandOf returns the command that was parsed, as far as kong understood it.
@@ -200,12 +199,6 @@ func plainly(err error) error {
 	return errors.New(strings.ReplaceAll(text, `","`, ", "))
 }
 
-type versionCmd struct{}
-
-func (versionCmd) Run(a *app) error {
-	return a.Printf("%s\n", versionLine())
-}
-
 func versionLine() string {
 	return fmt.Sprintf("beckon %s %s/%s %s", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
@@ -244,6 +237,7 @@ var renamings = []renaming{
 	{was: []string{"seen", "--pane"}, is: []string{"mark", "--seen", "--pane"}, written: true},
 	{was: []string{"seen"}, is: []string{"mark", "--seen"}},
 	{was: []string{"uninstall"}, is: []string{"setup", "--undo"}},
+	{was: []string{"version"}, is: []string{"--version"}, written: true},
 }
 
 // renamed returns the renaming of the words that a command line begins with.
@@ -308,14 +302,6 @@ func (a *app) quick(args []string) (code int, ok bool) {
 	}
 	return segment.Run(a.App, args[0], show), true
 }
-
-type promptCmd struct{ segment.Prompt }
-
-func (c *promptCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
-
-type statuslineCmd struct{ segment.Statusline }
-
-func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
 
 // inFleet adds the known sessions of other machines to rows.
 func (a *app) inFleet(rows []render.Row) []render.Row {

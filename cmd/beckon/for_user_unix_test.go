@@ -35,9 +35,9 @@ var ofUser = []string{
 // ofAgents are the commands that an agent may run, as far as ofUser does not name their flags.
 var ofAgents = []string{
 	"list", "watch", "show", "history", "stats", "answer", "jump", "wait", "statusline", "prompt", "init",
-	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "fleet link",
+	"notify test", "notify log", "notify wait", "notify ask", "notify usage", "serve", "fleet link",
 	"policy check", "policy test", "policy log",
-	"setup", "doctor", "config", "config show", "demo", "mod", "hook", "help", "version",
+	"setup", "doctor", "config", "config show", "demo", "mod", "hook", "help",
 }
 
 // Below an agent every command that acts for the user is refused with a sentence that says where

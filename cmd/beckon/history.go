@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,12 +26,6 @@ type historyCmd struct {
 	cli.Colored
 }
 
-// historyJSON is the format of `history --json`.
-type historyJSON struct {
-	Schema int               `json:"schema"`
-	Turns  []render.TurnLine `json:"turns"`
-}
-
 func (c *historyCmd) Run(a *app) error {
 	switch {
 	case c.Days < 1:
@@ -38,12 +33,34 @@ func (c *historyCmd) Run(a *app) error {
 	case c.Limit < 0:
 		return cli.Usage("--limit %d: must not be negative", c.Limit)
 	}
-	lines, err := c.search(a)
+	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days))}
+	var seen []state.Seen
+	var err error
+	if c.Session == "" {
+		seen, _, err = a.Look(false)
+	} else {
+		seen = make([]state.Seen, 1)
+		seen[0], err = a.Find(c.Session)
+		q.Key = store.KeyOf(seen[0].Session.Record())
+	}
 	if err != nil {
 		return err
 	}
+	lines, err := a.turns(seen, q)
+	if err != nil {
+		return err
+	}
+	if c.Project != "" {
+		lines = slices.DeleteFunc(lines, func(l render.TurnLine) bool { return !strings.EqualFold(l.Project, c.Project) })
+	}
+	if c.Limit > 0 {
+		lines = lines[max(0, len(lines)-c.Limit):]
+	}
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, historyJSON{Schema: 1, Turns: lines})
+		return cli.WriteJSON(a.Stdout, struct {
+			Schema int               `json:"schema"`
+			Turns  []render.TurnLine `json:"turns"`
+		}{1, lines})
 	}
 	if len(lines) == 0 {
 		return a.Printf("nothing was said that fits\n")
@@ -51,68 +68,26 @@ func (c *historyCmd) Run(a *app) error {
 	return a.Printf("%s", term.Turns(lines, c.Session == "", time.Local, a.Style(c.Color)))
 }
 
-// search finds the turns, and also records what the transcripts of live sessions add.
-func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
-	seen, err := c.sessions(a)
-	if err != nil {
-		return nil, err
-	}
-	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days))}
-	known := map[store.Key]*state.Session{}
-	if c.Session != "" {
-		q.Key = store.KeyOf(seen[0].Session.Record())
-	}
-	turns, err := history.Turns(a.Store, q)
-	if err != nil {
-		return nil, err
-	}
-	lines := make([]render.TurnLine, 0, len(turns))
-	for _, t := range turns {
-		if known[t.Key] == nil {
-			known[t.Key] = a.sessionOf(t.Key, "")
-		}
-		line := render.TurnLineOf(known[t.Key], t)
-		if c.Project == "" || strings.EqualFold(line.Project, c.Project) {
-			lines = append(lines, line)
-		}
-	}
-	if n := len(lines) - c.Limit; c.Limit > 0 && n > 0 {
-		lines = lines[n:]
-	}
-	return lines, nil
-}
-
-// sessions returns the session that was asked for, or the live ones, with what their transcripts
-// add.
-func (c *historyCmd) sessions(a *app) (seen []state.Seen, err error) {
-	if c.Session != "" {
-		v, err := a.Find(c.Session)
-		if err != nil {
-			return nil, err
-		}
-		return []state.Seen{v}, history.Sweep(a.Store, &v.Session)
-	}
-	if seen, _, err = a.Look(false); err != nil {
-		return nil, err
-	}
+// turns returns the turns that q selects, after it recorded what the transcripts of seen add.
+func (a *app) turns(seen []state.Seen, q history.Query) ([]render.TurnLine, error) {
 	for i := range seen {
-		if !seen[i].Status.State.Live() {
+		if q.Key == "" && !seen[i].Status.State.Live() {
 			continue // swept before it was archived
 		}
 		if err := history.Sweep(a.Store, &seen[i].Session); err != nil {
 			return nil, err
 		}
 	}
-	return seen, nil
-}
-
-// turnsOf returns what was said in a session.
-func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
-	if err := history.Sweep(a.Store, s); err != nil {
-		return nil, err
+	turns, err := history.Turns(a.Store, q)
+	lines := make([]render.TurnLine, len(turns))
+	known := map[store.Key]*state.Session{}
+	for i, t := range turns {
+		if known[t.Key] == nil {
+			known[t.Key] = a.sessionOf(t.Key, "")
+		}
+		lines[i] = render.TurnLineOf(known[t.Key], t)
 	}
-	turns, err := history.Turns(a.Store, history.Query{Key: store.KeyOf(s.Record()), Since: s.Created})
-	return render.TurnLines(s, turns), err
+	return lines, err
 }
 
 type showCmd struct {
@@ -134,14 +109,18 @@ func (c *showCmd) Run(a *app) error {
 		now := a.Now()
 		return a.Printf("%s", term.Explain(v, state.Explain(v.Session, v.Evidence, now), now.Time()))
 	}
-	row := render.Rows([]state.Seen{v}, true)[0]
-	turns, err := a.turnsOf(&v.Session)
+	seen := []state.Seen{v}
+	row := render.Rows(seen, true)[0]
+	turns, err := a.turns(seen, history.Query{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created})
 	if err != nil {
 		return err
 	}
 	turns = turns[max(0, len(turns)-max(c.Turns, 0)):]
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, showJSON{row, turns})
+		return cli.WriteJSON(a.Stdout, struct {
+			render.Row
+			Turns []render.TurnLine `json:"turns"`
+		}{row, turns})
 	}
 	if a.InAgent("") == nil { // what an agent reads, the user has not seen
 		if err := a.MarkSeen(v); err != nil {
@@ -162,10 +141,4 @@ func (c *showCmd) Run(a *app) error {
 		talk.Show(a.App, &asks[i])
 	}
 	return a.Printf("%s%s", term.Turns(turns, false, time.Local, style), term.Said(a.Said(&v.Session), style))
-}
-
-// showJSON is the format of `show --json`.
-type showJSON struct {
-	render.Row
-	Turns []render.TurnLine `json:"turns"`
 }

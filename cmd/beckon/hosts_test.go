@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/render"
 	"beckon/testdata/need"
 )
 
@@ -173,7 +174,10 @@ func TestListOfAnotherHost(t *testing.T) {
 		t.Errorf("the permission is not first:\n%s", out)
 	}
 	out, _ = run("here", "", "beckon", "list", "--json", "--host", "ssh:build")
-	var list listed
+	var list struct {
+		render.List
+		Hosts []render.Host `json:"hosts"`
+	}
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)
 	}

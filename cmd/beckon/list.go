@@ -51,9 +51,13 @@ func (c *listCmd) Run(a *app) error {
 			return err
 		}
 	}
-	rows, others, err := c.others(a, rows)
+	remote, others, err := c.Ask(a.App)
 	if err != nil {
 		return err
+	}
+	if others != nil {
+		remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
+		rows = hosts.Merge(a.Queue(""), rows, remote)
 	}
 	if want != nil {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
@@ -63,32 +67,15 @@ func (c *listCmd) Run(a *app) error {
 	}
 	if c.JSON {
 		list := render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}
-		return cli.WriteJSON(a.Stdout, listed{list, others})
+		return cli.WriteJSON(a.Stdout, struct {
+			render.List
+			Hosts []render.Host `json:"hosts,omitempty"`
+		}{list, others})
 	}
 	if len(rows) == 0 {
 		return a.Printf("%s\n", c.empty(a, len(seen) > 0))
 	}
 	return a.Printf("%s", term.List(rows, a.Style(c.Color)))
-}
-
-// listed is what `list --json` prints when other hosts were asked.
-type listed struct {
-	render.List
-	Hosts []render.Host `json:"hosts,omitempty"`
-}
-
-// others adds the sessions of other hosts to the local rows. It names on stderr each host that
-// does not answer, with the age of the rows shown for it.
-func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host, error) {
-	if len(c.Host) == 0 && !c.Fleet {
-		return rows, nil, nil
-	}
-	remote, status, err := c.Ask(a.App)
-	if err != nil {
-		return nil, nil, err
-	}
-	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
-	return hosts.Merge(a.Queue(""), rows, remote), status, nil
 }
 
 // empty returns the text shown instead of an empty list: why there are no sessions, and what

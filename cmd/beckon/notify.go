@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,11 @@ import (
 )
 
 type notifyCmd struct {
-	Test    notifyTestCmd  `cmd:"" help:"Send a notification through the chosen channels."`
-	Log     notifyLogCmd   `cmd:"" help:"List what was decided: why you were or were not notified."`
-	Explain notifyLogCmd   `cmd:"" hidden:"" help:"List what was decided, as log does."`
-	Wait    notifyWaitCmd  `cmd:"" hidden:"" help:"Notify of what hooks left to be notified of, when it is time."`
-	Usage   notifyUsageCmd `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
-	Ask     notifyAskCmd   `cmd:"" hidden:"" help:"Ask the user to answer a pending request."`
+	Test  notifyTestCmd  `cmd:"" help:"Send a notification through the chosen channels."`
+	Log   notifyLogCmd   `cmd:"" aliases:"explain" help:"List what was decided: why you were or were not notified."`
+	Wait  notifyWaitCmd  `cmd:"" hidden:"" help:"Notify of what hooks left to be notified of, when it is time."`
+	Usage notifyUsageCmd `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
+	Ask   notifyAskCmd   `cmd:"" hidden:"" help:"Ask the user to answer a pending request."`
 }
 
 type notifyTestCmd struct {
@@ -124,18 +124,6 @@ type notifyLogCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// explained is one decision, as `notify log --json` prints it.
-type explained struct {
-	At        time.Time       `json:"at"`
-	SessionID string          `json:"session_id"`
-	Kind      state.AlertKind `json:"kind"`
-	Since     time.Time       `json:"since"`
-	Verdict   state.Verdict   `json:"verdict"`
-	Reason    string          `json:"reason"`
-	By        string          `json:"by"`
-	Channels  string          `json:"channels,omitempty"`
-}
-
 func (c *notifyLogCmd) Run(a *app) error {
 	cfg := a.Configured()
 	list, err := a.decisions(c.Session)
@@ -144,7 +132,21 @@ func (c *notifyLogCmd) Run(a *app) error {
 	}
 	list = list[max(0, len(list)-20):] // the newest
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, list)
+		type decision struct {
+			At        time.Time       `json:"at"`
+			SessionID string          `json:"session_id"`
+			Kind      state.AlertKind `json:"kind"`
+			Since     time.Time       `json:"since"`
+			Verdict   state.Verdict   `json:"verdict"`
+			Reason    string          `json:"reason"`
+			By        string          `json:"by"`
+			Channels  string          `json:"channels,omitempty"`
+		}
+		out := make([]decision, len(list))
+		for i, d := range list {
+			out[i] = decision{d.At.Time(), d.Session, d.Kind, d.AlertAt.Time(), d.Verdict, d.Reason, d.By, d.Channels}
+		}
+		return cli.WriteJSON(a.Stdout, out)
 	}
 	if len(cfg.Alert.Channels) == 0 {
 		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon setup notify)")
@@ -156,13 +158,14 @@ func (c *notifyLogCmd) Run(a *app) error {
 	}
 	day := time.Now().Local().Format(time.DateOnly) // entries of today need no heading
 	for _, d := range list {
-		if on := d.At.Local().Format(time.DateOnly); on != day {
+		when := d.At.Time().Local()
+		if on := when.Format(time.DateOnly); on != day {
 			day = on
 			fmt.Fprintln(a.Stdout, day)
 		}
 		verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
-		at, id := d.At.Local().Format("15:04:05"), event.OneLine(d.SessionID, 64)
-		line := fmt.Sprintf("%s  %-8.8s  %-10s  %-8s  %s", at, id, d.Kind, verdict, d.Reason)
+		id := event.OneLine(d.Session, 64)
+		line := fmt.Sprintf("%s  %-8.8s  %-10s  %-8s  %s", when.Format(time.TimeOnly), id, d.Kind, verdict, d.Reason)
 		if d.Channels != "" {
 			line += " (" + event.OneLine(d.Channels, 512) + ")"
 		}
@@ -174,52 +177,34 @@ func (c *notifyLogCmd) Run(a *app) error {
 	return nil
 }
 
-// decisions reads the log of decisions, of one session if named. It adds alerts that were
-// claimed but never logged, which happens when the disk is full.
-func (a *app) decisions(session string) ([]explained, error) {
-	id, unknown := session, error(nil)
-	if session != "" {
-		var v state.Seen
-		if v, unknown = a.Find(session); unknown == nil {
-			id = v.Session.Record()
-		} else if cli.Code(unknown) != cli.ExitNotFound {
-			return nil, unknown
-		}
-	}
-	all, err := a.Store.Decisions()
+// decisions reads the log of decisions, of one session if named. It adds that session's alerts that
+// were claimed but never logged, which happens when the disk is full.
+func (a *app) decisions(session string) ([]store.Decided, error) {
+	list, err := a.Store.Decisions()
 	if err != nil {
 		return nil, fmt.Errorf("reading the log of decisions: %w", err)
-	}
-	list := []explained{}
-	for _, d := range all {
-		if session == "" || d.Session == id {
-			x := explained{d.At.Time(), d.Session, d.Kind, d.AlertAt.Time(), d.Verdict, d.Reason, d.By, d.Channels}
-			list = append(list, x)
-		}
 	}
 	if session == "" {
 		return list, nil
 	}
-	if len(list) == 0 && unknown != nil {
-		return nil, unknown
-	}
-	return a.unlogged(id, list), nil
-}
-
-// unlogged adds a session's alerts that were claimed without a line in the log.
-func (a *app) unlogged(id string, list []explained) []explained {
+	v, unknown := a.Find(session)
+	id := cmp.Or(v.Session.Record(), session) // one that is forgotten still has its decisions
+	list = slices.DeleteFunc(list, func(d store.Decided) bool { return d.Session != id })
 	for claim, at := range a.Store.Claims(store.KeyOf(id)) {
 		e, ok := state.ParseAlert(claim)
-		known := slices.ContainsFunc(list, func(x explained) bool {
-			return x.Kind == e.Kind && x.Since.Equal(e.At.Time()) && x.Verdict == state.Notify
+		known := slices.ContainsFunc(list, func(d store.Decided) bool {
+			return d.Kind == e.Kind && d.AlertAt == e.At && d.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(list, explained{At: at.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(),
-				Verdict: state.Notify, Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
+			list = append(list, store.Decided{At: at, Session: id, Kind: e.Kind, AlertAt: e.At, Verdict: state.Notify,
+				Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y explained) int { return x.At.Compare(y.At) })
-	return list
+	slices.SortStableFunc(list, func(x, y store.Decided) int { return cmp.Compare(x.At, y.At) })
+	if len(list) > 0 {
+		unknown = nil
+	}
+	return list, unknown
 }
 
 type notifyUsageCmd struct {

@@ -31,13 +31,13 @@ func TestQuickAgreesWithKong(t *testing.T) {
 		switch args[0] {
 		case "prompt":
 			quick, fits = first(segment.ParsePrompt(args[1:]))
-			slow = c.Prompt.Prompt
+			slow = c.Prompt
 		case "list":
 			quick, fits = first(parseList(args[1:]))
 			slow = c.List
 		default:
 			quick, fits = first(segment.ParseStatusline(args[1:]))
-			slow = c.Statusline.Statusline
+			slow = c.Statusline
 		}
 		if fits && (err != nil || !reflect.DeepEqual(quick, slow)) {
 			t.Errorf("%q: the quick way takes it as %+v, kong as %+v, %v", line, quick, slow, err)

@@ -46,16 +46,6 @@ type limitJSON struct {
 	At       time.Time `json:"reported_at"`
 }
 
-func limitsJSON(accounts []usage.Account) []limitJSON {
-	list := []limitJSON{}
-	for _, a := range accounts {
-		for _, w := range a.Windows {
-			list = append(list, limitJSON{a.Name, w.Name, w.Percent(), w.Resets.Time(), w.At.Time()})
-		}
-	}
-	return list
-}
-
 func (c *statsCmd) Run(a *app) error {
 	if c.Days < 1 {
 		return cli.Usage("--days %d: must be at least 1", c.Days)
@@ -85,7 +75,12 @@ func (c *statsCmd) Run(a *app) error {
 	}
 	days, projects := totals.Days, totals.Projects
 	if c.JSON {
-		totals.Limits = limitsJSON(used)
+		totals.Limits = []limitJSON{}
+		for _, u := range used {
+			for _, w := range u.Windows {
+				totals.Limits = append(totals.Limits, limitJSON{u.Name, w.Name, w.Percent(), w.Resets.Time(), w.At.Time()})
+			}
+		}
 		return cli.WriteJSON(a.Stdout, totals)
 	}
 	st := a.Style(c.Color)

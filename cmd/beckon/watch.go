@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
+	"beckon/state/history"
 	"beckon/state/live"
 	"beckon/state/store"
 	"beckon/state/usage"
@@ -76,15 +78,11 @@ func (a *app) actOn(action state.Action, rows ...render.Row) error {
 	if err := a.InAgent("marking a session"); err != nil {
 		return err
 	}
-	seen := make([]state.Seen, len(rows))
-	for i := range rows {
-		v, err := a.Find(rows[i].Record())
-		if err != nil {
-			return err
-		}
-		seen[i] = v
-	}
-	return a.Act(action, seen...)
+	seen, _, err := a.Look(true)
+	seen = slices.DeleteFunc(seen, func(v state.Seen) bool {
+		return !slices.ContainsFunc(rows, func(r render.Row) bool { return r.Record() == v.Session.Record() })
+	})
+	return cmp.Or(err, a.Act(action, seen...))
 }
 
 // jumpTo brings the pane of a row to the front, returns what it did, and marks the session as
@@ -106,24 +104,16 @@ const (
 	recentDays  = 3
 )
 
-// past returns what the peek panel shows of a session beyond its row.
+// past returns what the peek panel shows of a session beyond its row. History that cannot be read
+// shows no turns; the row says why.
 func (a *app) past(r render.Row, s state.Session) tui.Past {
-	p := tui.Past{Turns: a.recentTurns(&s), Said: a.Said(&s)}
+	since := event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays))
+	turns, _ := history.Turns(a.Store, history.Query{Key: store.KeyOf(s.Record()), Since: since})
+	p := tui.Past{Turns: turns[max(0, len(turns)-recentTurns):], Said: a.Said(&s)}
 	if r.Question != nil {
 		p.Plan = a.Plan(&s, r.Question.Plan)
 	}
 	return p
-}
-
-func (a *app) recentTurns(s *state.Session) (turns []state.Turn) {
-	sel := store.Select{
-		Key:   store.KeyOf(s.Record()),
-		Kind:  "turn",
-		Since: event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays)),
-	}
-	// History that cannot be read shows no turns; the row says why.
-	_ = a.Store.Lines(sel, func(l *store.Line) { turns = append(turns, *l.Turn) })
-	return turns[max(0, len(turns)-recentTurns):]
 }
 
 // follow shows what f follows, until ctx ends.

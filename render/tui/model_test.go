@@ -12,6 +12,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/store"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -97,7 +98,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 			return note(what)(rows...)
 		},
 		Recent: func(render.Row, state.Session) Past {
-			return Past{Turns: []state.Turn{{At: t0, Actor: state.SpeakerUser, Text: "an old wish"}}}
+			return Past{Turns: []store.Turn{{Turn: state.Turn{At: t0, Actor: state.SpeakerUser, Text: "an old wish"}}}}
 		},
 	})
 	r.wall = func() time.Time { return start }

@@ -19,6 +19,7 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/request"
+	"beckon/state/store"
 	"beckon/state/usage"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,7 +38,7 @@ type Snapshot struct {
 
 // Past is what a peek shows about a session after reading files.
 type Past struct {
-	Turns []state.Turn // the newest, the oldest of them first
+	Turns []store.Turn // the newest, the oldest of them first
 	Said  string       // its whole final message
 	Plan  string       // the whole plan to approve
 }

@@ -24,7 +24,7 @@ func TestFindNamed(t *testing.T) {
 		"sh":  `session "sh" fits 2 sessions (shop front 1aaaaaaa, website 2bbbbbbb)`,
 		"old": `session "old": no such session`, "": `session "": no such session`,
 	} {
-		v, err := (&App{}).findNamed(seen, arg)
+		v, err := (&App{}).find(seen, arg)
 		got := v.Session.Seat
 		if err != nil {
 			got = err.Error()

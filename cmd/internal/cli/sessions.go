@@ -129,17 +129,6 @@ func (a *App) complain(problems []store.Problem) {
 	}
 }
 
-// unreadable returns the error of a session that arg names and that exists but could not be
-// read; else nil.
-func (a *App) unreadable(arg string) error {
-	for _, p := range a.Unread {
-		if arg != "" && strings.HasPrefix(string(p.Key), string(store.KeyOf(arg))) {
-			return fmt.Errorf("session %q cannot be read", arg)
-		}
-	}
-	return nil
-}
-
 // Act folds an action of the user on sessions, at one time, by which it can be undone for all of
 // them. A session that only the client's registry knows has no history of it.
 func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
@@ -190,59 +179,61 @@ func (a *App) Visit(v state.Seen) error {
 	return a.Act(state.Action{Kind: state.ActSeen}, v)
 }
 
-// Find returns the session that arg names: by its id, its seat, its name, a unique beginning
-// of its id, or the project or branch that only one live session works in. For a name, project
-// or branch, a beginning or a part that no other live session shares is enough.
+// Find returns the session that arg names: by its id, its name, a beginning of its id, its seat, or
+// the project or branch that only one live session works in. For a name, project or branch, a
+// beginning or a part that no other live session shares is enough.
 func (a *App) Find(arg string) (state.Seen, error) {
 	seen, _, err := a.Look(true)
 	if err != nil {
 		return state.Seen{}, err
 	}
-	var exact, fits []state.Seen
-	for _, v := range seen {
-		s := &v.Session
-		if s.ID == arg || s.Record() == arg {
-			exact = append(exact, v)
-		}
-		if arg != "" && (strings.HasPrefix(s.Record(), arg) || s.Seat == arg) {
-			fits = append(fits, v)
-		}
-	}
-	if len(exact) > 0 {
-		return a.oneProcess(exact), nil
-	}
-	named := func(r *render.Row, _ string) bool { return arg != "" && strings.EqualFold(r.Name, arg) }
-	if called := fitting(seen, named); len(called) == 1 {
-		return called[0], nil
-	}
-	if len(fits) == 0 {
-		return a.findNamed(seen, arg)
-	}
-	if !slices.ContainsFunc(fits, func(v state.Seen) bool { return v.Session.ID != fits[0].Session.ID }) {
-		return a.oneProcess(fits), nil
-	}
-	if fronts := state.Fronts(fits); len(fronts) == 1 {
-		return fits[fronts[fits[0].Session.Seat]], nil
-	}
-	return state.Seen{}, ambiguity(arg, fits)
+	return a.find(seen, arg)
 }
 
-// findNamed returns the one live session whose name, project or branch equals arg, begins with
-// it or contains it; the first of these three that matches any session decides.
-func (a *App) findNamed(seen []state.Seen, arg string) (state.Seen, error) {
-	for _, like := range [...]func(s, arg string) bool{strings.EqualFold, strings.HasPrefix, strings.Contains} {
-		is := func(s string) bool { return arg != "" && like(strings.ToLower(s), strings.ToLower(arg)) }
-		fits := fitting(seen, func(r *render.Row, name string) bool {
-			return is(r.Name) || is(name) || is(r.Project) || r.Git != nil && is(r.Git.Branch)
-		})
-		if len(fits) == 1 {
-			return fits[0], nil
-		} else if len(fits) > 1 {
-			return state.Seen{}, ambiguity(arg, fits)
+// find tries one way to name a session after the other; the first that fits any decides.
+func (a *App) find(seen []state.Seen, arg string) (state.Seen, error) {
+	rows := map[string]*render.Row{} // of the live sessions, by record
+	for _, r := range render.Rows(seen, false) {
+		rows[r.Record()] = &r
+	}
+	named := func(like func(s, arg string) bool) func(*state.Seen) bool {
+		is := func(s string) bool { return like(strings.ToLower(s), strings.ToLower(arg)) }
+		return func(v *state.Seen) bool {
+			r := rows[v.Session.Record()]
+			return r != nil && (is(r.Name) || is(v.Evidence.Registry.Name) || is(r.Project) || r.Git != nil && is(r.Git.Branch))
 		}
 	}
-	if err := a.unreadable(arg); err != nil {
-		return state.Seen{}, err // why was said already
+	same := func(x, y string) bool { return x == y }
+	for _, fits := range []func(*state.Seen) bool{
+		func(v *state.Seen) bool { return v.Session.ID == arg || v.Session.Record() == arg },
+		func(v *state.Seen) bool {
+			r := rows[v.Session.Record()]
+			return r != nil && strings.EqualFold(r.Name, arg)
+		},
+		func(v *state.Seen) bool { return strings.HasPrefix(v.Session.Record(), arg) || v.Session.Seat == arg },
+		named(same), named(strings.HasPrefix), named(strings.Contains),
+	} {
+		var found []state.Seen
+		for i := range seen {
+			if arg != "" && fits(&seen[i]) {
+				found = append(found, seen[i])
+			}
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(found, func(v state.Seen) bool { return v.Session.ID != found[0].Session.ID }) {
+			return a.oneProcess(found), nil
+		}
+		if fronts := state.Fronts(found); len(fronts) == 1 {
+			return found[fronts[found[0].Session.Seat]], nil
+		}
+		return state.Seen{}, ambiguity(arg, found)
+	}
+	for _, p := range a.Unread { // why was said already
+		if arg != "" && strings.HasPrefix(string(p.Key), string(store.KeyOf(arg))) {
+			return state.Seen{}, fmt.Errorf("session %q cannot be read", arg)
+		}
 	}
 	return state.Seen{}, Hint("beckon list --all shows every session", "session %q: %w", arg, ErrNotFound)
 }
@@ -275,16 +266,4 @@ func ambiguity(arg string, fits []state.Seen) error {
 	}
 	return NotFound("give more of the name or of the id; beckon list shows them",
 		"session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
-}
-
-// fitting returns the live sessions that fits accepts, given the row and the client's own name
-// for the session.
-func fitting(seen []state.Seen, fits func(r *render.Row, name string) bool) (list []state.Seen) {
-	for _, r := range render.Rows(seen, false) {
-		i := slices.IndexFunc(seen, func(v state.Seen) bool { return v.Session.Record() == r.Record() })
-		if v := seen[i]; fits(&r, v.Evidence.Registry.Name) {
-			list = append(list, v)
-		}
-	}
-	return list
 }

@@ -29,10 +29,12 @@ import (
 	"beckon/state/usage"
 )
 
-// Main runs prompt or statusline. fleet adds the sessions of other machines; it may be nil.
-// It does nothing and reports false for any other command line, and for one that needs fleet if
+// Fleet adds the sessions of other machines.
+type Fleet func([]render.Row) []render.Row
+
+// Main runs prompt or statusline; fleet may be nil. It does nothing and reports false for any other command line, and for one that needs fleet if
 // that is nil.
-func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (code int, ok bool) {
+func Main(a *cli.App, args []string, fleet Fleet) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
@@ -40,10 +42,10 @@ func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (cod
 	switch args[0] {
 	case "prompt":
 		c, fits := ParsePrompt(args[1:])
-		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Show(a, fleet) }
+		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Run(a, fleet) }
 	case "statusline":
 		c, fits := ParseStatusline(args[1:])
-		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Show(a, fleet) }
+		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Run(a, fleet) }
 	}
 	if !ok {
 		return 0, false
@@ -81,8 +83,8 @@ func ParsePrompt(args []string) (c Prompt, ok bool) {
 	return c, ok
 }
 
-// Show prints the segment. fleet adds the sessions of other machines, if asked for.
-func (c *Prompt) Show(a *cli.App, fleet func([]render.Row) []render.Row) error {
+// Run prints the segment.
+func (c *Prompt) Run(a *cli.App, fleet Fleet) error {
 	f, err := term.ParseFormat(cmp.Or(c.Format, term.DefaultPrompt), term.PromptFields)
 	if err != nil {
 		return cli.Usage("--format %q: %w", c.Format, err)
@@ -152,10 +154,9 @@ func ParseStatusline(args []string) (c Statusline, ok bool) {
 	return c, ok
 }
 
-// Show prints the status line. fleet adds the sessions of other machines, if asked for. It
-// always prints something sensible and exits 0: the client drops the line of a command that
-// fails, and the wrapped line with it.
-func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
+// Run prints the status line. It always prints something sensible and exits 0: the client drops
+// the line of a command that fails, and the wrapped line with it.
+func (c *Statusline) Run(app *cli.App, fleet Fleet) error {
 	a := invocation{app}
 	payload := a.payload()
 	s, ok := event.ParseStatus(payload)
