@@ -68,10 +68,8 @@ func (a *app) suggest(node *kong.Node, args []string, word string) (list []compl
 	case flag != nil:
 		list = a.values(flag.Value)
 	case strings.HasPrefix(word, "-"):
-		for _, f := range flagsAt(node) {
-			if !f.Hidden {
-				list = append(list, completion{"--" + f.Name, f.Help})
-			}
+		for _, f := range flagsAt(node, true) {
+			list = append(list, completion{"--" + f.Name, f.Help})
 		}
 	default:
 		for _, n := range node.Children {
@@ -96,19 +94,16 @@ func (a *app) suggest(node *kong.Node, args []string, word string) (list []compl
 }
 
 // flagsAt returns the flags that are valid at node, with those of the default command until one
-// is named.
-func flagsAt(node *kong.Node) (list []*kong.Flag) {
-	for n := node; n != nil; n = n.Parent {
-		list = append(list, n.Flags...)
+// is named; listed leaves out the hidden ones.
+func flagsAt(node *kong.Node, listed bool) []*kong.Flag {
+	if node.DefaultCmd != nil {
+		node = node.DefaultCmd
 	}
-	if d := node.DefaultCmd; d != nil {
-		list = append(list, d.Flags...)
-	}
-	return list
+	return slices.Concat(node.AllFlags(listed)...)
 }
 
 func flagOf(node *kong.Node, w string) *kong.Flag {
-	for _, f := range flagsAt(node) {
+	for _, f := range flagsAt(node, false) {
 		if w == "--"+f.Name || f.Short != 0 && w == "-"+string(f.Short) {
 			return f
 		}

@@ -28,7 +28,7 @@
 //
 //	cmd/beckon           the program that people run
 //	cmd/beckon-hook      what hooks run: folds an event, answers by its rules, and exits
-//	cmd/internal         what the two share: cli, config and manual; a package for each of the
+//	cmd/internal         what the two share: cli, config, service and manual; a package for each of the
 //	                     commands setup, doctor, policies, fleets, talk (answer, reply, stop) and
 //	                     segment (prompt, statusline); the hook process (hook, noblock, stack);
 //	                     suite and bench, which drive the real programs in tests

@@ -20,6 +20,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/service"
 	"beckon/event/plainfile"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
@@ -72,13 +73,13 @@ func (c *serveCmd) Run(a *app) error {
 	case c.What == "token":
 		return c.printToken(a, token)
 	case c.Service:
-		return cli.WriteService(a.App, cli.Unit{
+		return service.Unit{
 			Name:  "serve",
 			About: "beckon serve: the sessions of coding agents on a page",
 			Args: slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool {
 				return strings.HasPrefix(word, "--service")
 			}),
-		})
+		}.Write(a.App)
 	}
 	logger := newLog(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/service"
 	"beckon/event/home"
 	"beckon/event/plainfile"
 	"beckon/render"
@@ -117,11 +118,11 @@ func (c *LinkCmd) Run(a *cli.App) error {
 		return c.join(a)
 	}
 	if c.Service {
-		return cli.WriteService(a, cli.Unit{
+		return service.Unit{
 			Name:  "link",
 			About: "beckon fleet link: this machine's coding-agent sessions for the fleet",
 			Args:  []string{"fleet", "link", "--quiet"},
-		})
+		}.Write(a)
 	}
 	return c.publish(a)
 }
