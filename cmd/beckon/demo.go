@@ -151,7 +151,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	shared.Store = p.st
 	a := app{&shared}
 	opt := a.watchOptions(nil)
-	opt.Color, opt.Title = a.Color(a.ColorChoice("")), "beckon demo"
+	opt.Color, opt.Title = a.Color(""), "beckon demo"
 	if err := p.stage(p.start); err != nil {
 		return err
 	}
@@ -269,6 +269,7 @@ func (p *player) show(now event.Millis) error {
 		return nil
 	}
 	p.shown = key.String()
-	style := term.Style{Color: p.a.Color("auto"), Rich: p.a.Rich(), Width: p.a.Width(), Now: now.Time()}
+	style := p.a.Style("")
+	style.Now = now.Time()
 	return p.a.Printf("-- %.1f s\n%s", float64(now-p.start)/1000, term.List(rows, style))
 }

@@ -121,13 +121,10 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (
 		queue.Window = j.Windows(ctx, rows)
 	}
 	here, _ = j.Here(ctx, rows)
-	switch c.Session {
-	case "next":
-		return queue.After(rows, here), seen, here, nil
-	case "prev":
-		return queue.Before(rows, here), seen, here, nil
+	order := map[string]func(rows []render.Row, here string) []render.Row{
+		"next": queue.After, "prev": queue.Before, "last": queue.FromEnd,
 	}
-	return queue.FromEnd(rows, here), seen, here, nil
+	return order[c.Session](rows, here), seen, here, nil
 }
 
 // try jumps to the first of targets that can be shown, and returns its record. In a cycle it passes over

@@ -92,15 +92,13 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var elsewhere func(context.Context, func([]render.Row))
+	var elsewhere func(context.Context, func([]render.Row, error))
 	if c.Fleet {
 		others, err := (&fleets.Flags{Fleet: true}).Others(a.App)
 		if err != nil {
 			logError(err)
 		}
-		elsewhere = func(ctx context.Context, show func([]render.Row)) {
-			others.Follow(ctx, func(rows []render.Row, _ error) { show(rows) })
-		}
+		elsewhere = others.Follow
 	}
 	s := web.New(web.Options{
 		Store:    a.Store,
@@ -211,7 +209,7 @@ func (c *serveCmd) showCode(a *app, link func(string) string) error {
 		return err
 	}
 	url = link(url)
-	if err := drawQR(a.Stdout, url, a.Color(a.ColorChoice(""))); err != nil {
+	if err := drawQR(a.Stdout, url, a.Color("")); err != nil {
 		return err
 	}
 	return a.Printf("  it signs one phone in, within ten minutes: %s\n", url)

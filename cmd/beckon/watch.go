@@ -37,10 +37,9 @@ func (c *watchCmd) Run(a *app) error {
 		return cli.Hint("beckon list prints to anything",
 			"watch needs a terminal on its output, and one that can move its cursor")
 	}
-	choice := a.ColorChoice(c.Color)
 	opt := a.watchOptions(a.follower(c.Notify))
 	opt.Leave = c.Leave
-	opt.Color = a.Color(choice)
+	opt.Color = a.Color(c.Color)
 	others, err := c.Others(a.App)
 	if err != nil {
 		return err
@@ -120,9 +119,7 @@ func (a *app) past(r render.Row, s state.Session) tui.Past {
 func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Follower, show func(tui.Snapshot, error)) {
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
-		if notifier != nil {
-			a.Store.Log(notifier.Look(f.Seen(), u.Now.Time()))
-		}
+		a.Store.Log(notifier.Look(f.Seen(), u.Now.Time()))
 		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
 			return
 		}

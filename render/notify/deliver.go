@@ -249,8 +249,11 @@ type Follower struct {
 	seer  alert.Seer
 }
 
-// Look leaves the alerts in seen that are new.
+// Look leaves the alerts in seen that are new. A nil Follower does nothing.
 func (f *Follower) Look(seen []state.Seen, now time.Time) (err error) {
+	if f == nil {
+		return nil
+	}
 	for _, c := range f.seer.Look(seen, event.MillisOf(now)) {
 		err = errors.Join(err, c.Due(alert.Watched).Leave(f.Dir))
 	}

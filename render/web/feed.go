@@ -135,9 +135,7 @@ func (f *feed) run(ctx context.Context) {
 // remind notifies the user, here and on their devices.
 func (f *feed) remind(ctx context.Context) {
 	seen, now, _ := f.local()
-	if f.o.Notifier != nil {
-		f.o.Log(f.o.Notifier.Look(seen, now))
-	}
+	f.o.Log(f.o.Notifier.Look(seen, now))
 	f.push(ctx, seen, now)
 }
 
@@ -309,7 +307,7 @@ func (f *feed) publish(seen []state.Seen) {
 // others takes the rows of other machines. This machine's own, read back from where it published
 // them, are left out; after /clear they come with the record before, so the seat counts, too. Of a
 // session that several machines report, always the same one's is shown.
-func (f *feed) others(rows []render.Row) {
+func (f *feed) others(rows []render.Row, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.at = time.Now()

@@ -15,11 +15,11 @@ type there struct{ rows chan []render.Row }
 
 func (m *there) options() Options {
 	m.rows = make(chan []render.Row, 1)
-	others := func(ctx context.Context, show func([]render.Row)) {
+	others := func(ctx context.Context, show func([]render.Row, error)) {
 		for {
 			select {
 			case rows := <-m.rows:
-				show(rows)
+				show(rows, nil)
 			case <-ctx.Done():
 				return
 			}

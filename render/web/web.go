@@ -52,7 +52,7 @@ type Options struct {
 	Notifier *notify.Follower
 	// Others, unless it is nil, calls show with the rows of other machines, now and whenever they
 	// change, until its context ends.
-	Others func(ctx context.Context, show func([]render.Row))
+	Others func(ctx context.Context, show func([]render.Row, error))
 
 	// The responses of /api/stats for that many days, /api/timeline for a day ("2026-01-31") or
 	// today, /api/digest, and /api/config, without secrets.

@@ -127,13 +127,10 @@ type Colored struct {
 	Color string `hidden:"" enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`
 }
 
-// ColorChoice returns the flag's value, else the configured one.
-func (a *App) ColorChoice(flag string) string { return cmp.Or(flag, a.Configured().Color) }
-
-// Color reports whether to colour stdout: only a terminal, and not with NO_COLOR or TERM=dumb;
-// CLICOLOR_FORCE forces it.
-func (a *App) Color(choice string) bool {
-	switch {
+// Color reports whether to colour stdout, as a flag or else the configuration says. With auto: only
+// a terminal, and not with NO_COLOR or TERM=dumb; CLICOLOR_FORCE forces it.
+func (a *App) Color(flag string) bool {
+	switch choice := cmp.Or(flag, a.Configured().Color); {
 	case choice == "always":
 		return true
 	case choice == "never" || a.Getenv("NO_COLOR") != "":
@@ -151,7 +148,7 @@ func (a *App) Screen() bool { return a.Getenv("TERM") != "dumb" && a.Width() > 0
 // Style returns how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {
 	return term.Style{
-		Color: a.Color(a.ColorChoice(choice)),
+		Color: a.Color(choice),
 		Rich:  a.Rich(),
 		Width: a.Width(),
 		Now:   a.Now().Time(),

@@ -47,8 +47,8 @@ func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
 	defer a.uncollected()()
 	request.In(a.Store.Dir).Sweep(time.Now())
 	snap, err := a.Reader().Look(all)
-	a.note(snap.Problems)
-	a.complain(snap.Problems)
+	a.Unread = snap.Problems
+	a.report(snap.Problems, true)
 	return snap.Seen, snap.Now, err
 }
 
@@ -59,7 +59,7 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	r := a.Reader()
 	r.SkipMeters = true
 	snap, err := r.Look(false)
-	a.note(snap.Problems)
+	a.report(snap.Problems, false)
 	return a.Queue("").Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
 }
 
@@ -109,22 +109,17 @@ func (a *App) Plan(s *state.Session, head string) string {
 // milliseconds: the transcript may be written before or some time after the hook runs.
 const staleWords = 60_000
 
-// note logs what could not be read, in the log of the hooks.
-func (a *App) note(problems []store.Problem) {
-	for _, p := range problems {
-		a.Store.Log(fmt.Errorf("reading session %q: %w", string(p.Key), p.Err))
-	}
-}
-
-// complain lists on stderr the sessions that could not be read.
-func (a *App) complain(problems []store.Problem) {
-	a.Unread = problems
+// report logs what could not be read, in the log of the hooks, and says it on stderr if it is to.
+func (a *App) report(problems []store.Problem, say bool) {
 	newer := false
 	for _, p := range problems {
-		fmt.Fprintf(a.Stderr, "beckon: reading session %q: %v\n", string(p.Key), p.Err)
-		newer = newer || errors.Is(p.Err, state.ErrNewerSchema)
+		err := fmt.Errorf("reading session %q: %w", string(p.Key), p.Err)
+		if a.Store.Log(err); say {
+			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
+		}
+		newer = newer || errors.Is(err, state.ErrNewerSchema)
 	}
-	if newer {
+	if newer && say {
 		fmt.Fprintf(a.Stderr, "  hint: %s\n", UpdateAdvice)
 	}
 }
