@@ -51,7 +51,8 @@ func (c *historyCmd) Run(a *app) error {
 		return err
 	}
 	if c.Project != "" {
-		lines = slices.DeleteFunc(lines, func(l render.TurnLine) bool { return !strings.EqualFold(l.Project, c.Project) })
+		other := func(l render.TurnLine) bool { return !strings.EqualFold(l.Project, c.Project) }
+		lines = slices.DeleteFunc(lines, other)
 	}
 	if c.Limit > 0 {
 		lines = lines[max(0, len(lines)-c.Limit):]

@@ -78,7 +78,8 @@ func (c *statsCmd) Run(a *app) error {
 		totals.Limits = []limitJSON{}
 		for _, u := range used {
 			for _, w := range u.Windows {
-				totals.Limits = append(totals.Limits, limitJSON{u.Name, w.Name, w.Percent(), w.Resets.Time(), w.At.Time()})
+				l := limitJSON{u.Name, w.Name, w.Percent(), w.Resets.Time(), w.At.Time()}
+				totals.Limits = append(totals.Limits, l)
 			}
 		}
 		return cli.WriteJSON(a.Stdout, totals)

@@ -195,7 +195,8 @@ func (a *App) find(seen []state.Seen, arg string) (state.Seen, error) {
 		is := func(s string) bool { return like(strings.ToLower(s), strings.ToLower(arg)) }
 		return func(v *state.Seen) bool {
 			r := rows[v.Session.Record()]
-			return r != nil && (is(r.Name) || is(v.Evidence.Registry.Name) || is(r.Project) || r.Git != nil && is(r.Git.Branch))
+			return r != nil && (is(r.Name) || is(v.Evidence.Registry.Name) || is(r.Project) ||
+				r.Git != nil && is(r.Git.Branch))
 		}
 	}
 	same := func(x, y string) bool { return x == y }
