@@ -32,8 +32,8 @@ import (
 // Fleet adds the sessions of other machines.
 type Fleet func([]render.Row) []render.Row
 
-// Main runs prompt or statusline; fleet may be nil. It does nothing and reports false for any other command line, and for one that needs fleet if
-// that is nil.
+// Main runs prompt or statusline; fleet may be nil. It does nothing and reports false for any other
+// command line, and for one that needs fleet if that is nil.
 func Main(a *cli.App, args []string, fleet Fleet) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
