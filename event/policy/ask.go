@@ -46,7 +46,7 @@ func (r *run) one(h *config.Hook, c wire.Call) HookResult {
 
 // rewrite shows the following hooks the input that res produced, if any.
 func (r *run) rewrite(res *HookResult) {
-	if !res.Success() || res.UpdatedInput == nil || res.Decision.Refuses() {
+	if !res.Success() || res.UpdatedInput == nil || res.Decision == wire.Deny {
 		return
 	}
 	input := wire.Compact(res.UpdatedInput)

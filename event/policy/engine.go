@@ -218,7 +218,7 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	case v.Result == rule.Yes, v.Result == rule.No && r.approved(h, seen):
 		res.Decision, res.Reason = is.Decision, is.Reason
 	case v.Result == rule.No:
-	case (is.Decision.Refuses() || is.Decision == wire.Ask) && (can.Ask || can.Refuse == wire.ByRequest):
+	case (is.Decision == wire.Deny || is.Decision == wire.Ask) && (can.Ask || can.Refuse == wire.ByRequest):
 		// The rule's reason may not be true.
 		res.Decision, res.Reason = wire.Ask, "It cannot be told whether this rule covers the call: "+v.Why+"."
 	default:
@@ -255,7 +255,7 @@ func caught(res *HookResult) {
 // refused reports whether a rule has refused.
 func (r *run) refused() bool {
 	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.Results, func(res HookResult) bool {
-		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Decision.Refuses()
+		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Decision == wire.Deny
 	})
 }
 
@@ -271,7 +271,7 @@ func (r *run) leftToUser() bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.Results, func(res HookResult) bool {
-		refuses := res.Decision.Refuses() || res.Err != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
+		refuses := res.Decision == wire.Deny || res.Err != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
 		return refuses && !res.Hook.Once && !res.Hook.Observe
 	})
 }

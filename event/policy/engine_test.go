@@ -291,7 +291,7 @@ func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 func TestStopIsNotBlockedForEver(t *testing.T) {
 	for payload, want := range map[string]bool{`{"stop_hook_active":false}`: true, `{"stop_hook_active":true}`: false} {
 		e := NewEngine(nil)
-		e.Register(event.Stop, says(wire.Outcome{Decision: wire.Block, Reason: "go on"}))
+		e.Register(event.Stop, says(wire.Outcome{Decision: wire.Deny, Reason: "go on"}))
 		if r := trigger(t, e, event.Stop, payload); r.GoesOn != want || r.Allowed == want {
 			t.Errorf("%s: %s", payload, r.Answer.Stdout)
 		}

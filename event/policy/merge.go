@@ -106,7 +106,7 @@ func (r *run) add(res *HookResult) {
 // unfit returns an error for an answer that the event cannot express: such a hook failed.
 func (r *run) unfit(res *HookResult) error {
 	o, d := res.Outcome, r.ev.Dialect
-	foreign := !d.Native() && o.UpdatedInput != nil && !o.Decision.Refuses()
+	foreign := !d.Native() && o.UpdatedInput != nil && o.Decision != wire.Deny
 	asked := r.contract.Ask || r.contract.Refuse == wire.ByRequest // there the user is asked already
 	switch {
 	case res.Rewrote == nil && (foreign || o.Decision == wire.Modify && o.Raw == nil):
@@ -122,7 +122,7 @@ func (r *run) unfit(res *HookResult) error {
 func (r *run) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
-	case o.Decision == wire.Block, r.cannotAsk(o.Decision):
+	case r.cannotAsk(o.Decision):
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
@@ -154,7 +154,7 @@ func tagged(h *config.Hook, reason string) string {
 func (r *run) failed(res *HookResult) {
 	h, mode := res.Hook, wire.Silence
 	if rule := h.Spec.Rule; rule != nil && !res.says() { // a rule that could not be evaluated applies
-		if d := rule.Decision; d.Refuses() || r.cannotAsk(d) {
+		if d := rule.Decision; d == wire.Deny || r.cannotAsk(d) {
 			mode = wire.Deny
 		} else if d == wire.Ask && r.contract.Ask {
 			mode = d

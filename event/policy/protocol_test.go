@@ -79,11 +79,11 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 		{"end of work", bash, event.PreToolUse, wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough"}`)}, false,
 			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "enough"}},
 		{"blocked prompt", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}`, event.UserPromptSubmit,
-			wire.Outcome{Decision: wire.Block, Reason: "no"}, false, map[string]string{"decision": "block", "reason": "no"}},
+			wire.Outcome{Decision: wire.Deny, Reason: "no"}, false, map[string]string{"decision": "block", "reason": "no"}},
 		{"blocked stop", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":false}`, event.Stop,
-			wire.Outcome{Decision: wire.Block, Reason: "the tests"}, false, map[string]string{"decision": "block", "reason": "the tests"}},
+			wire.Outcome{Decision: wire.Deny, Reason: "the tests"}, false, map[string]string{"decision": "block", "reason": "the tests"}},
 		{"a stop that was blocked before", `{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true}`, event.Stop,
-			wire.Outcome{Decision: wire.Block, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
+			wire.Outcome{Decision: wire.Deny, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
 		{"refused permission", permission, event.PermissionRequest, wire.Outcome{Decision: wire.Deny, Reason: "no"}, false,
 			map[string]string{"hookSpecificOutput.decision.behavior": "deny", "hookSpecificOutput.decision.message": "no"}},
 		{"rewritten result", after, event.PostToolUse, wire.Outcome{Decision: wire.Modify,
@@ -146,7 +146,7 @@ func TestParseQuestion(t *testing.T) {
 // not count as a refusal.
 func TestRefusalOverHTTP(t *testing.T) {
 	e := NewEngine(nil)
-	e.Register(event.TeammateIdle, says(wire.Outcome{Decision: wire.Block, Reason: "go on"}))
+	e.Register(event.TeammateIdle, says(wire.Outcome{Decision: wire.Deny, Reason: "go on"}))
 	ev := Event{Kind: event.TeammateIdle, Payload: []byte(`{"session_id":"s","hook_event_name":"TeammateIdle"}`)}
 	if r := e.Trigger(context.Background(), ev); r.Allowed || r.Answer.ExitCode != 2 {
 		t.Errorf("by a process: %+v", r.Answer)
@@ -189,7 +189,7 @@ func FuzzParseQuestion(f *testing.F) {
 	e := NewEngine(nil)
 	for _, k := range []event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit, event.Notification, event.Stop, event.SubagentStop, event.PreCompact} {
 		e.Register(k, does(func(_ context.Context, c wire.Call) wire.Outcome {
-			return wire.Outcome{Decision: wire.Block, Reason: c.ToolName + c.SessionID}
+			return wire.Outcome{Decision: wire.Deny, Reason: c.ToolName + c.SessionID}
 		}))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

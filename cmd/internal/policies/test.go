@@ -186,7 +186,7 @@ func decided(r policy.Result) (word string, by []string) {
 	d := r.Verdict.Decision
 	for _, h := range r.Results {
 		o := h.Outcome.Decision
-		joins := o != wire.Silence && o == d || o == wire.Block && d == wire.Deny || o == wire.Warn && d == wire.Silence
+		joins := o != wire.Silence && o == d || o == wire.Warn && d == wire.Silence
 		if h.Skipped == "" && !h.Hook.Observe && joins {
 			by = append(by, h.Hook.Name())
 		}

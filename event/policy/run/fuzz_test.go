@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
@@ -50,8 +51,8 @@ func FuzzServerAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		o, err := wire.ParseReply(c.Event, data, body)
-		other, otherErr := wire.ParseReply(c.Event, data, indented(body))
+		o, err := wire.ParseReply(event.Kind(c.Event), data, body)
+		other, otherErr := wire.ParseReply(event.Kind(c.Event), data, indented(body))
 		if (err == nil) != (otherErr == nil) || o.Decision != other.Decision || o.Reason != other.Reason || !sameOrNone(o.UpdatedInput, other.UpdatedInput) {
 			t.Fatalf("another layout: %+v %v, %+v %v", o, err, other, otherErr)
 		}
@@ -115,7 +116,7 @@ func FuzzPromptAnswer(f *testing.F) {
 	for _, s := range []string{"ALLOW", "BLOCK: no", "CONTINUE\n\nwhy", "ALLOWED", "allow", "\u2028ALLOW", "ALLOW: BLOCK", " BLOCK :x\ny ", ""} {
 		f.Add(s)
 	}
-	words := map[wire.Decision]string{wire.Allow: "ALLOW", wire.Block: "BLOCK", wire.Continue: "CONTINUE"}
+	words := map[wire.Decision]string{wire.Allow: "ALLOW", wire.Deny: "BLOCK", wire.Continue: "CONTINUE"}
 	f.Fuzz(func(t *testing.T, text string) {
 		d, reason, err := judgement(text)
 		if err != nil {
@@ -153,7 +154,7 @@ func FuzzCommandStdout(f *testing.F) {
 			if o.Err != nil && (o.Decision != wire.Silence || o.Raw != nil || o.UpdatedInput != nil || o.Context != "") {
 				t.Errorf("exit %d: an error and %+v", code, o)
 			}
-			if code == 2 && (o.Err != nil || o.Decision != wire.Refusal(event) || o.Reason == "" || o.UpdatedInput != nil) {
+			if code == 2 && (o.Err != nil || o.Decision != wire.Deny || o.Reason == "" || o.UpdatedInput != nil) {
 				t.Errorf("exit 2: %+v", o)
 			}
 			if code == 0 && o.Decision != wire.Silence && o.Raw == nil {

@@ -58,7 +58,7 @@ func TestPlainAnswers(t *testing.T) {
 	if !strings.Contains(o.Reason, "no pushes") || !strings.Contains(o.Reason, "on Fridays") {
 		t.Errorf("the reason is %q", o.Reason)
 	}
-	if o := outcome(t, answering(t, always(200, `{"allow":false}`)).URL, "UserPromptSubmit", true); o.Decision != wire.Block {
+	if o := outcome(t, answering(t, always(200, `{"allow":false}`)).URL, "UserPromptSubmit", true); o.Decision != wire.Deny {
 		t.Errorf("a prompt: %q, %v", o.Decision, o.Err)
 	}
 }

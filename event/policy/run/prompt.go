@@ -38,9 +38,6 @@ func (h Prompt) Ask(ctx context.Context, c wire.Call) (o wire.Outcome) {
 		return wire.Outcome{Err: fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)}
 	}
 	o.Decision, o.Reason, o.Err = h.ask(ctx, question)
-	if o.Decision == wire.Block {
-		o.Decision = wire.Refusal(c.Event)
-	}
 	o.Output, o.Attempts = o.Reason, 1
 	return o
 }
@@ -109,17 +106,19 @@ func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reas
 	return judgement(r.stdout)
 }
 
-// judgement parses an answer: one of the three words, and perhaps a reason. Anything else is an error.
+// judgements are the words with which a model's answer begins.
+var judgements = map[string]wire.Decision{"ALLOW": wire.Allow, "BLOCK": wire.Deny, "CONTINUE": wire.Continue}
+
+// judgement parses an answer: one of the words, and perhaps a reason. Anything else is an error.
 func judgement(text string) (d wire.Decision, reason string, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	word, why := first, ""
 	if end := strings.IndexAny(first, ":.,;!-\u2013\u2014"); end > 0 { // models punctuate in many ways
 		word, why = first[:end], strings.TrimLeft(first[end:], ":.,;!-\u2013\u2014 ")
 	}
-	switch d = wire.Decision(strings.ToLower(strings.TrimSpace(word))); {
-	case strings.ToUpper(word) != word:
-	case d == wire.Allow, d == wire.Block, d == wire.Continue:
-		return d, wire.Reason(why + "\n" + strings.TrimSpace(rest)), nil
+	d, known := judgements[strings.TrimSpace(word)]
+	if !known {
+		return "", "", errors.New("the answer does not begin with ALLOW, BLOCK or CONTINUE")
 	}
-	return "", "", errors.New("the answer does not begin with ALLOW, BLOCK or CONTINUE")
+	return d, wire.Reason(why + "\n" + strings.TrimSpace(rest)), nil
 }

@@ -53,7 +53,7 @@ func TestPromptAnswers(t *testing.T) {
 		"ALLOW":                           {call: pre, Outcome: wire.Outcome{Decision: wire.Allow}},
 		" \n ALLOW : fine \n":             {call: pre, Outcome: wire.Outcome{Decision: wire.Allow, Reason: "fine"}},
 		"BLOCK: deletes\nthe disk":        {call: pre, Outcome: wire.Outcome{Decision: wire.Deny, Reason: "deletes\nthe disk"}},
-		"BLOCK\nnot yet":                  {call: stop, Outcome: wire.Outcome{Decision: wire.Block, Reason: "not yet"}},
+		"BLOCK\nnot yet":                  {call: stop, Outcome: wire.Outcome{Decision: wire.Deny, Reason: "not yet"}},
 		"CONTINUE":                        {call: pre, Outcome: wire.Outcome{Decision: wire.Continue}},
 		"allow":                           {call: pre, fails: true},
 		"ALLOWED":                         {call: pre, fails: true},

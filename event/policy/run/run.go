@@ -132,7 +132,7 @@ const plainIsContext = " SessionStart UserPromptSubmit UserPromptExpansion PostM
 
 // read interprets how the process ended, by its convention.
 func (h command) read(event string, r ran) wire.Outcome {
-	refuse := wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
+	refuse := wire.Outcome{Decision: wire.Deny, Reason: wire.Reason(r.stderr)}
 	simple := h.Spec.Convention == config.Simple
 	switch {
 	case r.err != nil:

@@ -123,7 +123,7 @@ func TestServerAnswers(t *testing.T) {
 		"allow":               {call: pre, answer: `{"version":"1.0","decision":"allow"}`, want: wire.Outcome{Decision: wire.Allow}},
 		"nulls":               {call: pre, answer: `{"version":"1.0","decision":"allow","reason":null,"modified_data":null,"metadata":null}`, want: wire.Outcome{Decision: wire.Allow}},
 		"block a call":        {call: pre, answer: `{"version":"1.0","decision":"block","reason":" no "}`, want: wire.Outcome{Decision: wire.Deny, Reason: "no"}},
-		"block a prompt":      {call: prompt, answer: `{"version":"1.0","decision":"block","reason":"no"}`, want: wire.Outcome{Decision: wire.Block, Reason: "no"}},
+		"block a prompt":      {call: prompt, answer: `{"version":"1.0","decision":"block","reason":"no"}`, want: wire.Outcome{Decision: wire.Deny, Reason: "no"}},
 		"modify one field":    {call: pre, answer: modified(`{"tool_input":{"command":"ls <x>"}}`), want: wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"ls <x>","timeout":` + big + `}`)}},
 		"modify and add":      {call: pre, answer: modified(`{"tool_input":{"description":"d"}}`), want: wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"ls /tmp","description":"d","timeout":` + big + `}`)}},
 		"modify by a null":    {call: pre, answer: modified(`{"tool_input":{"timeout":null}}`), want: wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"ls /tmp"}`)}},

@@ -39,7 +39,7 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 	switch d := fields["decision"]; {
 	case !d.Exists():
 	case d.Str == "block":
-		o.Decision = Refusal(event)
+		o.Decision = Deny
 	case d.Str == "approve" && event == "PreToolUse":
 		o.Decision = Allow
 	default:
@@ -110,8 +110,8 @@ func (o *Outcome) specific(event string, v gjson.Result) error {
 // ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see plain).
 // Either may be in a member "result", as Open Policy Agent answers.
 func ParseResponse(event string, body []byte) (Outcome, error) {
-	o, said, err := plain(event, body)
-	if err != nil || o.Decision.Refuses() {
+	o, said, err := plain(body)
+	if err != nil || o.Decision == Deny {
 		return o, err
 	}
 	v := gjson.ParseBytes(body)
@@ -131,7 +131,7 @@ func ParseResponse(event string, body []byte) (Outcome, error) {
 
 // plain parses an answer that says no more than yes or no: true, false, or an object with a boolean "allow" or
 // "allowed", or with "deny": a boolean, or a list of reasons. One no is enough. said is false for other JSON.
-func plain(event string, body []byte) (o Outcome, said bool, err error) {
+func plain(body []byte) (o Outcome, said bool, err error) {
 	v := gjson.ParseBytes(body)
 	if !json.Valid(body) {
 		return o, false, errors.New("it is not JSON")
@@ -168,7 +168,7 @@ func plain(event string, body []byte) (o Outcome, said bool, err error) {
 	}
 	switch {
 	case no:
-		o.Decision = Refusal(event)
+		o.Decision = Deny
 		o.Reason = Reason(strings.Join(append(reasons, v.Get("reason").String()), "\n"))
 	case said:
 		o.Decision = Allow

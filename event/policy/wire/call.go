@@ -44,16 +44,15 @@ const (
 	Allow    Decision = "allow"    // no objection; only an opt-in turns it into an approval
 	Warn     Decision = "warn"     // a text for the agent; the call runs
 	Ask      Decision = "ask"      // the user must be asked
-	Deny     Decision = "deny"     // the tool call must not happen
+	Deny     Decision = "deny"     // it must not happen: a tool call, a prompt, a stop
 	Modify   Decision = "modify"   // UpdatedInput replaces the tool input
-	Block    Decision = "block"    // something other than a tool call (a prompt, a stop) must not happen
 	Continue Decision = "continue" // no opinion after a check; leaves it to the others
 )
 
 // Rank orders decisions: the highest of several wins. 0 never wins.
 func (d Decision) Rank() int {
 	switch d {
-	case Deny, Block:
+	case Deny:
 		return 3
 	case Ask:
 		return 2
@@ -62,9 +61,6 @@ func (d Decision) Rank() int {
 	}
 	return 0
 }
-
-// Refuses reports whether d is a refusal.
-func (d Decision) Refuses() bool { return d == Deny || d == Block }
 
 // Outcome is a handler's answer, and how it was obtained. The members with a name in JSON are traced.
 type Outcome struct {
@@ -82,14 +78,6 @@ type Outcome struct {
 	Attempts int           `json:"attempts,omitempty"` // how often it was asked
 	Took     time.Duration `json:"-"`
 	Err      error         `json:"-"` // the handler failed: the fail mode decides
-}
-
-// Refusal returns the decision that refuses an event: a tool call is denied, everything else blocked.
-func Refusal(event string) Decision {
-	if event == "PreToolUse" || event == "PermissionRequest" {
-		return Deny
-	}
-	return Block
 }
 
 // maxReason is how many bytes of a reason are kept; the client keeps as many characters.

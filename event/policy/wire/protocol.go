@@ -61,8 +61,8 @@ func Question(c Call) (body, data []byte, err error) {
 // ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may have more than
 // the protocol defines: permission_decision, additional_context for the agent, system_message for the
 // user. A plain no (see plain), or one without a version, is believed.
-func ParseReply(event string, data, body []byte) (Outcome, error) {
-	if o, _, err := plain(event, body); err != nil || o.Decision.Refuses() {
+func ParseReply(k event.Kind, data, body []byte) (Outcome, error) {
+	if o, _, err := plain(body); err != nil || o.Decision == Deny {
 		return o, err
 	}
 	fields, err := read(body, map[string]string{"version": str, "decision": str})
@@ -84,12 +84,12 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 	}
 	switch d := fields["decision"].Str; d {
 	case "block":
-		o.Decision = Refusal(event)
+		o.Decision = Deny
 		return o, nil
 	case "allow":
 		o.Decision = Allow
 	case "modify":
-		if err := o.modify(event, data, fields["modified_data"]); err != nil {
+		if err := o.modify(k, data, fields["modified_data"]); err != nil {
 			return Outcome{}, err
 		}
 	default:
@@ -100,7 +100,7 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 
 // modify reads modified_data: the event's data, or the part of it to change. Before a tool runs that is
 // tool_input, merged into the present one; after it, tool_response. Another change is an error.
-func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error {
+func (o *Outcome) modify(k event.Kind, data []byte, modified gjson.Result) error {
 	if !modified.IsObject() {
 		return errors.New("it decides to modify and has no modified_data")
 	}
@@ -121,18 +121,18 @@ func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error
 			}
 		}
 		switch {
-		case name == "tool_input" && Refusal(event) == Deny:
+		case name == "tool_input" && RulesOf(k).Rewrite:
 			if !sameJSON(changed, []byte(had.Raw)) {
 				o.Decision, o.UpdatedInput = Modify, changed
 			}
-		case name == "tool_response" && event == "PostToolUse":
+		case name == "tool_response" && k == event.PostToolUse:
 			o.Decision = Modify
 			o.Raw = must(map[string]any{specific: map[string]any{
-				"hookEventName":     event,
+				"hookEventName":     k,
 				"updatedToolOutput": json.RawMessage(changed),
 			}})
 		default:
-			return fmt.Errorf("it modifies %s, which %s cannot", Printable(name, 40), event)
+			return fmt.Errorf("it modifies %s, which %s cannot", Printable(name, 40), k)
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func ParseQuestion(body []byte) (Asked, error) {
 // reply is an answer of protocol 1.0.
 type reply struct {
 	Version  string                     `json:"version"`
-	Decision Decision                   `json:"decision"`
+	Decision string                     `json:"decision"`
 	Reason   string                     `json:"reason,omitempty"`
 	Modified map[string]json.RawMessage `json:"modified_data,omitempty"`
 	Metadata map[string]string          `json:"metadata,omitempty"`
@@ -186,7 +186,7 @@ type reply struct {
 func Reply(v Verdict) []byte {
 	r := reply{
 		Version:  protocolVersion,
-		Decision: Allow,
+		Decision: "allow",
 		Reason:   strings.Trim(v.Reason+"\n"+v.HaltReason, "\n"),
 		Metadata: map[string]string{
 			"additional_context": strings.Join(v.Context, "\n\n"),
@@ -197,14 +197,14 @@ func Reply(v Verdict) []byte {
 	output := v.Extra["updatedToolOutput"]
 	switch {
 	case v.Decision == Deny || v.Halt:
-		r.Decision = Block
+		r.Decision = "block"
 	case v.Decision == Ask:
-		r.Decision = Block
+		r.Decision = "block"
 		r.Reason = strings.TrimSpace("the user is to be asked about this, which protocol 1.0 cannot: " + r.Reason)
 	case v.Input != nil:
-		r.Decision, r.Modified = Modify, map[string]json.RawMessage{"tool_input": v.Input}
+		r.Decision, r.Modified = "modify", map[string]json.RawMessage{"tool_input": v.Input}
 	case output != nil:
-		r.Decision, r.Modified = Modify, map[string]json.RawMessage{"tool_response": output}
+		r.Decision, r.Modified = "modify", map[string]json.RawMessage{"tool_response": output}
 	}
 	return append(must(r), '\n')
 }
