@@ -15,9 +15,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/event"
@@ -110,7 +112,12 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 		}
 		r.Results = append(r.Results, res)
 	}
-	r.evaluate()
+	seen := r.seen(r.call)
+	for i := range r.Results {
+		if h := r.Results[i].Hook; h.Spec.Rule != nil {
+			r.Results[i] = r.rule(h, seen)
+		}
+	}
 	r.ask()
 	r.merge()
 	r.Took = time.Since(start)
@@ -121,7 +128,7 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 func (ev Event) call() wire.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
 	c := wire.Call{
-		Event:      string(ev.Kind),
+		Event:      ev.Kind,
 		ID:         ev.ID,
 		Payload:    ev.Payload,
 		At:         ev.At,
@@ -172,15 +179,6 @@ func (r *run) seen(c wire.Call) []*rule.Call {
 	return list
 }
 
-func (r *run) evaluate() {
-	seen := r.seen(r.call)
-	for i := range r.Results {
-		if res := &r.Results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
-			*res = r.rule(res.Hook, seen)
-		}
-	}
-}
-
 // rule evaluates a rule for a call under each of its names, of which the strictest result counts.
 func (r *run) rule(h *config.Hook, seen []*rule.Call) (res HookResult) {
 	for i, c := range seen {
@@ -200,7 +198,13 @@ func (r HookResult) exceeds(old HookResult) bool {
 // hear asks a hook about a call, if it is one for the hook under any name. A panic is a failure of the hook.
 func hear(h *config.Hook, seen []*rule.Call, ask func(*HookResult)) (res HookResult) {
 	res.Hook = h
-	defer caught(&res)
+	start := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			res.Err = fmt.Errorf("it could not be asked: %v", p)
+		}
+		res.Took = time.Since(start)
+	}()
 	if !slices.ContainsFunc(seen, h.Applies) {
 		res.Skipped = "if " + h.If.Text
 		return res
@@ -212,7 +216,7 @@ func hear(h *config.Hook, seen []*rule.Call, ask func(*HookResult)) (res HookRes
 // evaluateRule evaluates one rule for a call under one name.
 func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	h := res.Hook
-	start, is := time.Now(), h.Spec.Rule
+	is := h.Spec.Rule
 	can := wire.RulesOf(h.Event)
 	switch v := is.Match.Evaluate(seen); {
 	case v.Result == rule.Yes, v.Result == rule.No && r.approved(h, seen):
@@ -224,7 +228,6 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	default:
 		r.Notes = append(r.Notes, h.Name()+" cannot tell: "+v.Why)
 	}
-	res.Took = time.Since(start)
 }
 
 // approved reports whether a rule approves a part of a line of which others approve the rest.
@@ -243,13 +246,6 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 		}
 	}
 	return slices.Contains(rule.Allows(all, seen), &h.Spec.Rule.Match)
-}
-
-// caught turns a panic into a failure of the hook.
-func caught(res *HookResult) {
-	if p := recover(); p != nil {
-		res.Err = fmt.Errorf("it could not be asked: %v", p)
-	}
 }
 
 // refused reports whether a rule has refused.
@@ -282,6 +278,73 @@ func (r *run) allowedOnce() bool {
 		r.allowed = r.ev.Once.Take()
 	}
 	return r.allowed
+}
+
+// ask runs the hooks that are not rules: those that may rewrite the input in turn, the others concurrently.
+func (r *run) ask() {
+	var wait sync.WaitGroup
+	var turns []int
+	refused, in := r.refused() && !r.allowedOnce(), r.call
+	for i := range r.Results {
+		switch res := &r.Results[i]; {
+		case res.Hook.Spec.Rule != nil || res.Skipped != "":
+		case res.Hook.Observe || !r.contract.Rewrite && !refused:
+			wait.Go(func() { *res = r.one(res.Hook, in) })
+		case refused:
+			res.Skipped = "a rule refuses already"
+		default:
+			turns = append(turns, i)
+		}
+	}
+	for _, i := range turns {
+		r.Results[i] = r.one(r.Results[i].Hook, r.call)
+		r.rewrite(&r.Results[i])
+	}
+	wait.Wait()
+}
+
+// one runs a hook to its end, or to the event's.
+func (r *run) one(h *config.Hook, c wire.Call) HookResult {
+	return hear(h, r.seen(c), func(res *HookResult) {
+		if res.Err = cmp.Or(h.Fault, r.ev.Fault); res.Err == nil {
+			res.Outcome = r.start(r.ctx, h, c)
+		}
+	})
+}
+
+// rewrite shows the following hooks the input that res produced, if any.
+func (r *run) rewrite(res *HookResult) {
+	if !res.Success() || res.UpdatedInput == nil || res.Decision == wire.Deny {
+		return
+	}
+	input := wire.Compact(res.UpdatedInput)
+	payload, err := wire.WithInput(r.call.Payload, input)
+	switch dialog := r.ev.Kind == event.PermissionRequest; {
+	case dialog && res.Decision == wire.Ask: // it is about the call as it is
+		return
+	case dialog && res.Decision != wire.Allow:
+		res.Err = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
+	case input == nil || err != nil:
+		res.Err = errors.New("its updated input is no JSON object")
+	case twice(gjson.ParseBytes(input)):
+		res.Err = errors.New("its updated input has a member twice")
+	}
+	if res.Err == nil {
+		res.Rewrote = input
+		r.call.ToolInput, r.call.Payload = input, payload
+		r.call.ID += "." // not the same question as before under that name
+	}
+}
+
+// twice reports whether an object in v has a repeated member: the client reads the last, rules the first.
+func twice(v gjson.Result) (found bool) {
+	names := map[string]bool{}
+	v.ForEach(func(name, value gjson.Result) bool {
+		found = v.IsObject() && names[name.Str] || value.Type == gjson.JSON && twice(value)
+		names[name.Str] = true
+		return !found
+	})
+	return found
 }
 
 // EntryOf returns the trace line of the decision on ev.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 
@@ -206,11 +207,11 @@ func changes(before, after gjson.Result) string {
 	old, now := before.Map(), after.Map()
 	union := maps.Clone(now)
 	maps.Copy(union, old)
-	show := func(v gjson.Result) string { return cmp.Or(wire.Printable(v.Raw, maxShown), "nothing") }
+	show := func(v gjson.Result) string { return cmp.Or(event.OneLine(v.Raw, maxShown), "nothing") }
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(union)) {
 		if old[name].Raw != now[name].Raw {
-			all = append(all, wire.Printable(name, 40)+" was "+show(old[name])+" and is "+show(now[name]))
+			all = append(all, event.OneLine(name, 40)+" was "+show(old[name])+" and is "+show(now[name]))
 		}
 	}
 	return strings.Join(all, "; ")

@@ -7,6 +7,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 )
 
@@ -15,11 +16,7 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
 		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn,
 			Spec: config.Spec{Rule: &config.Rule{Decision: d}}}
-		res := HookResult{Hook: h}
-		func() {
-			defer caught(&res)
-			panic("no memory")
-		}()
+		res := hear(h, []*rule.Call{{}}, func(*HookResult) { panic("no memory") })
 		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse)}
 		judged.Results = []HookResult{res}
 		judged.merge()

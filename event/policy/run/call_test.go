@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -18,7 +19,10 @@ type handler struct {
 }
 
 func (h handler) Run(ctx context.Context, c wire.Call) wire.Outcome {
-	return Starter{}.Start(h.env, h.state)(ctx, h.Hook, c)
+	start := time.Now()
+	o := Starter{}.Start(h.env, h.state)(ctx, h.Hook, c)
+	o.Took = time.Since(start)
+	return o
 }
 
 // newServer returns the handler of a policy server.
@@ -44,11 +48,11 @@ func bashCall(command string) wire.Call {
 	}
 }
 
-func eventCall(event string, more map[string]any) wire.Call {
-	fields := map[string]any{"session_id": "s-1", "prompt_id": "p-1", "hook_event_name": event, "cwd": "/"}
+func eventCall(kind event.Kind, more map[string]any) wire.Call {
+	fields := map[string]any{"session_id": "s-1", "prompt_id": "p-1", "hook_event_name": kind, "cwd": "/"}
 	for k, v := range more {
 		fields[k] = v
 	}
 	payload, _ := json.Marshal(fields)
-	return wire.Call{Event: event, ID: "e-1", Payload: payload, SessionID: "s-1", At: time.UnixMilli(1234567890123)}
+	return wire.Call{Event: kind, ID: "e-1", Payload: payload, SessionID: "s-1", At: time.UnixMilli(1234567890123)}
 }

@@ -51,8 +51,8 @@ func FuzzServerAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		o, err := wire.ParseReply(event.Kind(c.Event), data, body)
-		other, otherErr := wire.ParseReply(event.Kind(c.Event), data, indented(body))
+		o, err := wire.ParseReply(c.Event, data, body)
+		other, otherErr := wire.ParseReply(c.Event, data, indented(body))
 		if (err == nil) != (otherErr == nil) || o.Decision != other.Decision || o.Reason != other.Reason || !sameOrNone(o.UpdatedInput, other.UpdatedInput) {
 			t.Fatalf("another layout: %+v %v, %+v %v", o, err, other, otherErr)
 		}
@@ -148,9 +148,9 @@ func FuzzCommandStdout(f *testing.F) {
 		f.Add(s, "PermissionRequest")
 		f.Add(s, "Stop")
 	}
-	f.Fuzz(func(t *testing.T, stdout, event string) {
+	f.Fuzz(func(t *testing.T, stdout, name string) {
 		for _, code := range []int{0, 1, 2} {
-			o := command{&config.Hook{}, nil}.read(event, ran{stdout: stdout, stderr: "why", code: code})
+			o := command{&config.Hook{}, nil}.read(event.Kind(name), ran{stdout: stdout, stderr: "why", code: code})
 			if o.Err != nil && (o.Decision != wire.Silence || o.Raw != nil || o.UpdatedInput != nil || o.Context != "") {
 				t.Errorf("exit %d: an error and %+v", code, o)
 			}

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -173,7 +172,7 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 	case !answered:
 		err = fmt.Errorf("it answered %d, %s", got.status, cmp.Or(http.StatusText(got.status), "an unknown status"))
 	case !h.native:
-		o, err = wire.ParseReply(event.Kind(c.Event), data, got.body)
+		o, err = wire.ParseReply(c.Event, data, got.body)
 	case len(bytes.TrimSpace(got.body)) > 0 || h.FailClosed:
 		o, err = wire.ParseResponse(c.Event, bytes.TrimSpace(got.body))
 		if err == nil && h.opa && !gjson.GetBytes(got.body, "result").Exists() {

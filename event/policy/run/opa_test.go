@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 
@@ -12,10 +13,10 @@ import (
 )
 
 // outcome asks an http hook, which fails closed or open, for an event.
-func outcome(t *testing.T, url, event string, closed bool) wire.Outcome {
+func outcome(t *testing.T, url, name string, closed bool) wire.Outcome {
 	t.Helper()
 	h := handler{&config.Hook{Type: config.HTTP, FailClosed: closed, Spec: config.Spec{URL: url}}, nil, ""}
-	return h.Run(context.Background(), wire.Call{Event: event, Payload: []byte(`{"tool_name":"Bash"}`)})
+	return h.Run(context.Background(), wire.Call{Event: event.Kind(name), Payload: []byte(`{"tool_name":"Bash"}`)})
 }
 
 // Answers that say no more than yes or no are understood in the forms that servers use; what is

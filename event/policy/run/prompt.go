@@ -33,7 +33,7 @@ func (h Prompt) Ask(ctx context.Context, c wire.Call) (o wire.Outcome) {
 		value = strings.ToValidUTF8(value, "\uFFFD")
 		return fmt.Sprintf("<event-data-%s name=%q>\n%s\n</event-data-%s>", id, name, value, id)
 	})
-	question += "\n\nThe event is " + c.Event + ". Begin your answer with ALLOW, BLOCK or CONTINUE."
+	question += "\n\nThe event is " + string(c.Event) + ". Begin your answer with ALLOW, BLOCK or CONTINUE."
 	if size > maxQuestion {
 		return wire.Outcome{Err: fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)}
 	}
@@ -48,10 +48,8 @@ const maxQuestion = 256 << 10
 
 // fill replaces the variables of the prompt. Anything else stays as it is.
 func (h Prompt) fill(c wire.Call, show func(name, value string) string) string {
-	values := map[string]string{"ARGUMENTS": string(c.Payload)}
-	for _, v := range variables(c) {
-		values[v[0]] = v[1]
-	}
+	values := variables(c)
+	values["ARGUMENTS"] = string(c.Payload)
 	const dollar = "\x00"
 	used := false
 	text := os.Expand(strings.ReplaceAll(h.Spec.Prompt, `\$`, dollar), func(name string) string {

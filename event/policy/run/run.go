@@ -46,7 +46,6 @@ func (Starter) Start(env []string, state trust.Dir) config.Start {
 		return Inside(env, state)
 	})
 	return func(ctx context.Context, h *config.Hook, c wire.Call) (o wire.Outcome) {
-		start := time.Now()
 		if h.Type != config.Server { // which may take as long for each try
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
@@ -61,7 +60,7 @@ func (Starter) Start(env []string, state trust.Dir) config.Start {
 			o = newRemote(h, state).ask(ctx, c)
 		}
 		o.Output = event.Cut(strings.ToValidUTF8(strings.TrimSpace(o.Output), "\uFFFD"), maxOutput)
-		o.Took, o.TimedOut = time.Since(start), errors.Is(o.Err, errTimeout)
+		o.TimedOut = errors.Is(o.Err, errTimeout)
 		return o
 	}
 }
@@ -131,7 +130,7 @@ func (h command) ask(ctx context.Context, c wire.Call) wire.Outcome {
 const plainIsContext = " SessionStart UserPromptSubmit UserPromptExpansion PostModelSwitch "
 
 // read interprets how the process ended, by its convention.
-func (h command) read(event string, r ran) wire.Outcome {
+func (h command) read(k event.Kind, r ran) wire.Outcome {
 	refuse := wire.Outcome{Decision: wire.Deny, Reason: wire.Reason(r.stderr)}
 	simple := h.Spec.Convention == config.Simple
 	switch {
@@ -142,7 +141,7 @@ func (h command) read(event string, r ran) wire.Outcome {
 	case simple:
 		return refuse
 	}
-	o, found, err := r.answer(event)
+	o, found, err := r.answer(k)
 	switch {
 	case r.code == 2: // refuses even with an invalid answer
 		if found && err == nil {
@@ -156,14 +155,14 @@ func (h command) read(event string, r ran) wire.Outcome {
 		return wire.Outcome{Err: err}
 	case !found && r.code != 0:
 		return wire.Outcome{Err: r.failure()}
-	case !found && strings.Contains(plainIsContext, " "+event+" "):
+	case !found && strings.Contains(plainIsContext, " "+string(k)+" "):
 		return wire.Outcome{Context: strings.TrimSpace(r.stdout)}
 	}
 	return o
 }
 
 // answer parses stdout as the client's JSON. Other text is neither an answer nor an error.
-func (r ran) answer(event string) (o wire.Outcome, found bool, err error) {
+func (r ran) answer(k event.Kind) (o wire.Outcome, found bool, err error) {
 	text := strings.TrimSpace(r.stdout)
 	if r.tooMuch && strings.HasPrefix(text, "{") {
 		return o, true, fmt.Errorf("its answer is larger than %d bytes", maxStdout)
@@ -171,7 +170,7 @@ func (r ran) answer(event string) (o wire.Outcome, found bool, err error) {
 	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
 		return o, false, nil // the client does not parse it either
 	}
-	o, err = wire.ParseAnswer(event, []byte(text))
+	o, err = wire.ParseAnswer(k, []byte(text))
 	return o, true, err
 }
 
@@ -181,7 +180,7 @@ func (r ran) failure() error {
 	if line == "" {
 		return fmt.Errorf("exit code %d", r.code)
 	}
-	return fmt.Errorf("exit code %d: %s", r.code, wire.Printable(line, 200))
+	return fmt.Errorf("exit code %d: %s", r.code, event.OneLine(line, 200))
 }
 
 // dir returns where the command runs.
@@ -200,30 +199,31 @@ func (h command) dir(c wire.Call) string {
 }
 
 // variables returns the values of a call; empty ones keep those of the caller's environment away.
-func variables(c wire.Call) [][2]string {
+func variables(c wire.Call) map[string]string {
 	in := func(name string) string { return gjson.GetBytes(c.ToolInput, name).Str } // empty if it is no text
 	file := cmp.Or(in("file_path"), in("notebook_path"), in("path"), gjson.GetBytes(c.Payload, "file_path").Str)
-	return [][2]string{
-		{"HOOK_EVENT", c.Event},
-		{"TOOL_NAME", c.ToolName},
-		{"TOOL_INPUT", string(c.ToolInput)},
-		{"SESSION_ID", c.SessionID},
-		{"FILE_PATH", file},
-		{"COMMAND", in("command")},
-		{"PROJECT_DIR", c.ProjectDir},
+	return map[string]string{
+		"HOOK_EVENT":  string(c.Event),
+		"TOOL_NAME":   c.ToolName,
+		"TOOL_INPUT":  string(c.ToolInput),
+		"SESSION_ID":  c.SessionID,
+		"FILE_PATH":   file,
+		"COMMAND":     in("command"),
+		"PROJECT_DIR": c.ProjectDir,
 	}
 }
 
 // environment returns base with the call's variables. A value that would not fit is cut, and NAME_TRUNCATED=1
 // says so; stdin has all of it. The values are the agent's text: nothing here puts them into a command line.
 func environment(base []string, c wire.Call) []string {
-	ours := map[string]bool{"CLAUDE_PROJECT_DIR": c.ProjectDir != ""}
-	var set []string
-	for _, v := range append(variables(c), [2]string{"CLAUDE_PROJECT_DIR", c.ProjectDir}) {
-		name, value := v[0], strings.ReplaceAll(v[1], "\x00", "") // no program starts with one in its environment
-		if name != "CLAUDE_PROJECT_DIR" {
-			ours[name], ours[name+"_TRUNCATED"] = true, true
-		}
+	ours, set := map[string]bool{}, []string{}
+	values := variables(c)
+	if c.ProjectDir != "" {
+		values["CLAUDE_PROJECT_DIR"] = c.ProjectDir
+	}
+	for name, value := range values {
+		ours[name], ours[name+"_TRUNCATED"] = true, true
+		value = strings.ReplaceAll(value, "\x00", "") // no program starts with one in its environment
 		if room := maxEnv - len(name) - len("=\x00"); len(value) > room {
 			value = event.Cut(value, room)
 			set = append(set, name+"_TRUNCATED=1")

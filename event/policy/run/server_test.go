@@ -99,7 +99,7 @@ func TestServerRequest(t *testing.T) {
 		}
 		want := `{"version":"1.0","event":{"id":"e-1","type":"EVENT","name":"EVENT","timestamp":1234567890123,"session_id":"s-1","correlation_id":"` +
 			test.correlation + `"},"data":` + test.data + `}`
-		want = strings.ReplaceAll(want, "EVENT", test.call.Event)
+		want = strings.ReplaceAll(want, "EVENT", string(test.call.Event))
 		if got := a.seen()[0]; !sameJSON([]byte(got), []byte(want)) {
 			t.Errorf("%s:\n%s\nwant\n%s", test.call.Event, got, want)
 		}

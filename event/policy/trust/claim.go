@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 
 	"github.com/tidwall/gjson"
 )
@@ -65,22 +66,14 @@ func (d Dir) seen(dir, name, text string, within time.Duration, now time.Time) b
 
 // mark creates a file if it does not exist, and reports whether it did; a failure counts as created.
 func (d Dir) mark(dir, name, text string, now time.Time) bool {
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	f, err := os.OpenFile(d.Path(dir, name), flags, fileMode)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(d.Path(dir), dirMode); err == nil {
-			f, err = os.OpenFile(d.Path(dir, name), flags, fileMode)
-		}
+	err := os.MkdirAll(d.Path(dir), dirMode)
+	if err == nil {
+		err = plainfile.Create(d.Path(dir, name), []byte(text))
 	}
-	if err != nil {
-		return !errors.Is(err, fs.ErrExist)
-	}
-	_, _ = f.WriteString(text)
-	_ = f.Close()
 	if now.UnixNano()%64 == 0 { // now and then
 		d.prune(dir, now)
 	}
-	return true
+	return !errors.Is(err, fs.ErrExist)
 }
 
 // prune deletes marks that are no longer of use.

@@ -16,13 +16,10 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Kind says what a copy of a policy file is for, and in which directory it is.
-type Kind string
-
-// The kinds of copies.
+// The directories of copies.
 const (
-	Trusted Kind = "trust" // of a project's file: the version that the user trusts
-	Good    Kind = "good"  // of the global file: the last valid, or accepted, version
+	Trusted = "trust" // of a project's file: the version that the user trusts
+	Good    = "good"  // of the global file: the last valid, or accepted, version
 )
 
 // Copy is a policy file as it was when it was trusted, or last valid.
@@ -37,26 +34,26 @@ type Copy struct {
 func copyName(path string) string { return Sum(path)[:16] + ".json" }
 
 // Copy reads the copy of the file at path; nil if there is none that can be trusted.
-func (d Dir) Copy(k Kind, path string) *Copy {
+func (d Dir) Copy(dir, path string) *Copy {
 	var c Copy
-	if json.Unmarshal(d.Read(string(k), copyName(path)), &c) != nil || c.Path != path || Sum(c.Text) != c.SHA256 {
+	if json.Unmarshal(d.Read(dir, copyName(path)), &c) != nil || c.Path != path || Sum(c.Text) != c.SHA256 {
 		return nil
 	}
 	return &c
 }
 
 // HasCopy reports whether there is a copy of the file at path, valid or not.
-func (d Dir) HasCopy(k Kind, path string) bool { return path != "" && d.has(string(k), copyName(path)) }
+func (d Dir) HasCopy(dir, path string) bool { return path != "" && d.has(dir, copyName(path)) }
 
 // Keep replaces the copy of the file at path.
-func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string) error {
+func (d Dir) Keep(dir, path string, data []byte, scripts map[string]string) error {
 	b, _ := json.Marshal(Copy{path, Sum(data), string(data), scripts}) // texts
 	const sync = true                                                  // a policy must outlive a power cut
-	return plainfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, sync)
+	return plainfile.Write(d.Path(dir, copyName(path)), append(b, '\n'), fileMode, sync)
 }
 
 // Drop removes the copy of the file at path.
-func (d Dir) Drop(k Kind, path string) error { return d.Remove(string(k), copyName(path)) }
+func (d Dir) Drop(dir, path string) error { return d.Remove(dir, copyName(path)) }
 
 // maxFile is the size limit of a policy file; real ones have a few kilobytes.
 const maxFile = 4 << 20

@@ -70,7 +70,7 @@ func twin(at, root, main string) string {
 
 // NameOf returns the name under which the user may trust the policy file at path: its own or its twin's.
 func (d Dir) NameOf(path string, tree Tree) string {
-	if d.HasCopy(Trusted, path) || !d.has(string(Trusted)) {
+	if d.HasCopy(Trusted, path) || !d.has(Trusted) {
 		return path
 	}
 	if other := tree.Twin(path); d.HasCopy(Trusted, other) {
@@ -83,7 +83,7 @@ func (d Dir) NameOf(path string, tree Tree) string {
 // another worktree, else the nearest with a policy (which must not hide an outer one), else the directory itself.
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
-	trusts, nearest, root, main := kept.has(string(Trusted)), "", "", "" // any project
+	trusts, nearest, root, main := kept.has(Trusted), "", "", "" // any project
 	if trusts && tree != nil {
 		if at, in, of := tree(dir); of != "" {
 			dir, root, main = at, in, of

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event"
 	"beckon/event/jsonenc"
 
 	"github.com/tidwall/gjson"
@@ -30,7 +31,7 @@ var answerMembers = map[string]string{
 // ParseAnswer parses the client's own output JSON. Known members must have their types; what has no field
 // here stays in Raw. UpdatedInput may come with Allow and Ask, and without a decision, which becomes
 // Modify. "approve" is PreToolUse's old word for allow.
-func ParseAnswer(event string, data []byte) (Outcome, error) {
+func ParseAnswer(k event.Kind, data []byte) (Outcome, error) {
 	fields, err := read(data, answerMembers)
 	if err != nil {
 		return Outcome{}, err
@@ -40,13 +41,13 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 	case !d.Exists():
 	case d.Str == "block":
 		o.Decision = Deny
-	case d.Str == "approve" && event == "PreToolUse":
+	case d.Str == "approve" && k == event.PreToolUse:
 		o.Decision = Allow
 	default:
-		return Outcome{}, fmt.Errorf("decision %q is not one that %s has", Printable(d.Str, 40), event)
+		return Outcome{}, fmt.Errorf("decision %q is not one that %s has", event.OneLine(d.Str, 40), k)
 	}
 	if v := fields[specific]; v.Exists() {
-		if err := o.specific(event, v); err != nil {
+		if err := o.specific(k, v); err != nil {
 			return Outcome{}, fmt.Errorf("hookSpecificOutput: %w", err)
 		}
 	}
@@ -58,7 +59,7 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 }
 
 // specific reads hookSpecificOutput. "defer" is not a decision of ours; it stays in Raw.
-func (o *Outcome) specific(event string, v gjson.Result) error {
+func (o *Outcome) specific(k event.Kind, v gjson.Result) error {
 	fields, err := read([]byte(v.Raw), map[string]string{
 		"hookEventName":            str,
 		"additionalContext":        str,
@@ -69,14 +70,14 @@ func (o *Outcome) specific(event string, v gjson.Result) error {
 	if err != nil {
 		return err
 	}
-	if name := fields["hookEventName"].Str; name != event {
-		return fmt.Errorf("hookEventName is %q and not %q", Printable(name, 40), event)
+	if name := fields["hookEventName"].Str; name != string(k) {
+		return fmt.Errorf("hookEventName is %q and not %q", event.OneLine(name, 40), k)
 	}
 	o.Context = fields["additionalContext"].Str
 	word, reason := "permissionDecision", "permissionDecisionReason"
-	switch event {
-	case "PreToolUse":
-	case "PermissionRequest":
+	switch k {
+	case event.PreToolUse:
+	case event.PermissionRequest:
 		if !fields["decision"].Exists() {
 			return nil
 		}
@@ -94,12 +95,12 @@ func (o *Outcome) specific(event string, v gjson.Result) error {
 		return nil
 	}
 	switch d := fields[word]; {
-	case d.Str == "allow" || d.Str == "deny" || d.Str == "ask" && event == "PreToolUse":
+	case d.Str == "allow" || d.Str == "deny" || d.Str == "ask" && k == event.PreToolUse:
 		o.Decision = Decision(d.Str)
 		o.Reason = cmp.Or(fields[reason].Str, o.Reason)
-	case event == "PreToolUse" && (d.Str == "defer" || !d.Exists()):
+	case k == event.PreToolUse && (d.Str == "defer" || !d.Exists()):
 	default:
-		return fmt.Errorf("%s is no decision: %q", word, Printable(d.Str, 40))
+		return fmt.Errorf("%s is no decision: %q", word, event.OneLine(d.Str, 40))
 	}
 	if in := fields["updatedInput"]; in.Exists() && o.Decision != Deny {
 		o.UpdatedInput = []byte(in.Raw)
@@ -109,7 +110,7 @@ func (o *Outcome) specific(event string, v gjson.Result) error {
 
 // ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see plain).
 // Either may be in a member "result", as Open Policy Agent answers.
-func ParseResponse(event string, body []byte) (Outcome, error) {
+func ParseResponse(k event.Kind, body []byte) (Outcome, error) {
 	o, said, err := plain(body)
 	if err != nil || o.Decision == Deny {
 		return o, err
@@ -120,7 +121,7 @@ func ParseResponse(event string, body []byte) (Outcome, error) {
 	}
 	for name := range answerMembers {
 		if v.Get(name).Exists() {
-			return ParseAnswer(event, []byte(v.Raw))
+			return ParseAnswer(k, []byte(v.Raw))
 		}
 	}
 	if !said && string(bytes.TrimSpace(body)) != "{}" {

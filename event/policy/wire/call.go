@@ -17,7 +17,7 @@ import (
 
 // Call is one event for one handler.
 type Call struct {
-	Event   string // hook_event_name
+	Event   event.Kind
 	ID      string // event id, stable across retries
 	Payload []byte // the client's whole JSON, with earlier rewrites applied
 
@@ -85,9 +85,6 @@ const maxReason = 10_000
 
 // Reason returns a text in the form that the agent or the user will read.
 func Reason(s string) string { return event.Cut(strings.TrimSpace(s), maxReason) }
-
-// Printable returns a text for a message: one line, no control characters, at most limit bytes.
-func Printable(s string, limit int) string { return event.OneLine(s, limit) }
 
 // Way is how an event is refused.
 type Way uint8

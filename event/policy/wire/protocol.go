@@ -18,13 +18,13 @@ import (
 const protocolVersion = "1.0"
 
 // promised are the members that protocol 1.0 requires for an event, and the client may have left out.
-var promised = map[string]map[string]any{
-	"Stop":             {"stop_hook_active": false},
-	"SubagentStop":     {"stop_hook_active": false},
-	"PreCompact":       {"trigger": "auto", "custom_instructions": ""},
-	"UserPromptSubmit": {"prompt": ""},
-	"Notification":     {"message": ""},
-	"PostToolUse":      {"tool_response": struct{}{}},
+var promised = map[event.Kind]map[string]any{
+	event.Stop:             {"stop_hook_active": false},
+	event.SubagentStop:     {"stop_hook_active": false},
+	event.PreCompact:       {"trigger": "auto", "custom_instructions": ""},
+	event.UserPromptSubmit: {"prompt": ""},
+	event.Notification:     {"message": ""},
+	event.PostToolUse:      {"tool_response": struct{}{}},
 }
 
 // Question returns the body of a question about c, and its data: the client's payload with the members that the
@@ -70,7 +70,7 @@ func ParseReply(k event.Kind, data, body []byte) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if v := fields["version"]; v.Str != protocolVersion && (v.Exists() || fields["decision"].Str != "block") {
-		return Outcome{}, fmt.Errorf("its version is %q and not %q", Printable(v.Str, 40), protocolVersion)
+		return Outcome{}, fmt.Errorf("its version is %q and not %q", event.OneLine(v.Str, 40), protocolVersion)
 	}
 	for name, want := range map[string]string{"reason": str, "modified_data": object, "metadata": object} {
 		if v := fields[name]; v.Exists() && v.Type != gjson.Null && kind(v) != want { // many servers write null for none
@@ -93,7 +93,7 @@ func ParseReply(k event.Kind, data, body []byte) (Outcome, error) {
 			return Outcome{}, err
 		}
 	default:
-		return Outcome{}, fmt.Errorf("its decision is %q and none of allow, block, modify", Printable(d, 40))
+		return Outcome{}, fmt.Errorf("its decision is %q and none of allow, block, modify", event.OneLine(d, 40))
 	}
 	return o, nil
 }
@@ -117,7 +117,7 @@ func (o *Outcome) modify(k event.Kind, data []byte, modified gjson.Result) error
 		}
 		if now.IsObject() && had.IsObject() || name == "tool_input" {
 			if changed, err = Overlay([]byte(had.Raw), changed); err != nil {
-				return fmt.Errorf("modified_data.%s: %w", Printable(name, 40), err)
+				return fmt.Errorf("modified_data.%s: %w", event.OneLine(name, 40), err)
 			}
 		}
 		switch {
@@ -132,7 +132,7 @@ func (o *Outcome) modify(k event.Kind, data []byte, modified gjson.Result) error
 				"updatedToolOutput": json.RawMessage(changed),
 			}})
 		default:
-			return fmt.Errorf("it modifies %s, which %s cannot", Printable(name, 40), k)
+			return fmt.Errorf("it modifies %s, which %s cannot", event.OneLine(name, 40), k)
 		}
 	}
 	return nil
