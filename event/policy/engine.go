@@ -75,7 +75,6 @@ type Result struct {
 	Results  []HookResult
 	Notes    []string // what was decided outside of hooks, for the trace
 	Warnings []string // name the handlers that failed and let the event pass
-	Took     time.Duration
 
 	Halts  bool // the answer ends the agent's work
 	GoesOn bool // the answer keeps the agent from stopping
@@ -98,7 +97,6 @@ func (r HookResult) says() bool { return r.Decision != wire.Silence }
 // Trigger runs the hooks that match ev within the event's deadline: rules first; unless one refuses the others,
 // and then the rules again for the input that these produced.
 func (e Engine) Trigger(ctx context.Context, ev Event) Result {
-	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, wire.DeadlineOf(ev.Kind))
 	defer cancel()
 	r := &run{ev: ev, ctx: ctx, start: e.Start, call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
@@ -120,7 +118,6 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	}
 	r.ask()
 	r.merge()
-	r.Took = time.Since(start)
 	return r.Result
 }
 
@@ -219,7 +216,7 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	is := h.Spec.Rule
 	can := wire.RulesOf(h.Event)
 	switch v := is.Match.Evaluate(seen); {
-	case v.Result == rule.Yes, v.Result == rule.No && r.approved(h, seen):
+	case v.Result == rule.Yes, v.Result == rule.No && is.Decision == wire.Allow && r.approved(h, seen):
 		res.Decision, res.Reason = is.Decision, is.Reason
 	case v.Result == rule.No:
 	case (is.Decision == wire.Deny || is.Decision == wire.Ask) && (can.Ask || can.Refuse == wire.ByRequest):
@@ -232,17 +229,11 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 
 // approved reports whether a rule approves a part of a line of which others approve the rest.
 func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
-	approves := func(h *config.Hook) bool {
-		is := h.Spec.Rule
-		return is != nil && is.Decision == wire.Allow && !h.Observe && h.Applies(seen)
-	}
-	if !approves(h) {
-		return false
-	}
 	var all []*rule.Rule
 	for _, res := range r.Results {
-		if approves(res.Hook) {
-			all = append(all, &res.Hook.Spec.Rule.Match)
+		is := res.Hook.Spec.Rule
+		if is != nil && is.Decision == wire.Allow && !res.Hook.Observe && res.Hook.Applies(seen) {
+			all = append(all, &is.Match)
 		}
 	}
 	return slices.Contains(rule.Allows(all, seen), &h.Spec.Rule.Match)
@@ -318,7 +309,7 @@ func (r *run) rewrite(res *HookResult) {
 		return
 	}
 	input := wire.Compact(res.UpdatedInput)
-	payload, err := wire.WithInput(r.call.Payload, input)
+	payload, err := wire.Dialect{}.Rewritten(r.call.Payload, input)
 	switch dialog := r.ev.Kind == event.PermissionRequest; {
 	case dialog && res.Decision == wire.Ask: // it is about the call as it is
 		return
@@ -364,9 +355,6 @@ func EntryOf(ev Event, r Result) trust.Entry {
 		Decision:  r.Verdict.Decision,
 		Reason:    trust.Kept(r.Verdict.Reason),
 		Rewritten: trust.Kept(string(r.Verdict.Input)),
-		Us:        r.Took.Microseconds(),
-		ExitCode:  r.Answer.ExitCode,
-		Bytes:     len(r.Answer.Stdout),
 	}
 	for _, n := range append(r.Notes, r.Warnings...) {
 		e.Notes = append(e.Notes, trust.Kept(n))

@@ -52,8 +52,11 @@ func TestMatcherChooses(t *testing.T) {
 	}
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "other"}), only(m))
 	r := trigger(t, e, event.PreToolUse, bash)
-	if r.Allowed || len(r.Results) != 1 || r.Results[0].Hook.ID != id || !r.Results[0].Success() || r.Results[0].Took <= 0 {
+	if r.Allowed || len(r.Results) != 1 || r.Results[0].Hook.ID != id || !r.Results[0].Success() {
 		t.Fatalf("got %+v", r)
+	}
+	if r.Results[0].Took <= 0 {
+		t.Error("it took no time")
 	}
 }
 

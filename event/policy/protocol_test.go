@@ -23,8 +23,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// question is a request as an engine gets it.
+type question struct {
+	Kind    event.Kind
+	ID      string
+	Payload []byte
+}
+
+func parsed(body []byte) (q question, err error) {
+	q.ID, q.Payload, err = wire.ParseQuestion(body)
+	q.Kind = event.ByName(gjson.GetBytes(q.Payload, "hook_event_name").Str)
+	return q, err
+}
+
 // reply returns an engine's response to a request.
-func reply(e *Engine, q wire.Asked) []byte {
+func reply(e *Engine, q question) []byte {
 	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict)
 }
 
@@ -34,7 +47,7 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		ev, err := wire.ParseQuestion(body)
+		ev, err := parsed(body)
 		if err != nil || ev.ID == "" || r.Header.Get(wire.HopsHeader) != "1" {
 			t.Errorf("the question %s: %v, hops %q", body, err, r.Header.Get(wire.HopsHeader))
 		}
@@ -111,7 +124,7 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 
 // The protocol's own request is parsed. What is not a request is an error.
 func TestParseQuestion(t *testing.T) {
-	ev, err := wire.ParseQuestion([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
+	ev, err := parsed([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
 	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" {
 		t.Fatalf("%+v, %v", ev, err)
 	}
@@ -121,11 +134,11 @@ func TestParseQuestion(t *testing.T) {
 		}
 	}
 	// The type of the event in the request counts, whatever the data names.
-	ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
+	ev, err = parsed([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
 	if err != nil || gjson.GetBytes(ev.Payload, "hook_event_name").Str != "PreToolUse" || gjson.GetBytes(ev.Payload, "session_id").Str != "a" {
 		t.Errorf("%s, %v", ev.Payload, err)
 	}
-	if ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
+	if ev, err = parsed([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
 		t.Errorf("an event of tomorrow: %+v, %v", ev, err)
 	}
 	if got := string(reply(NewEngine(nil), ev)); got != `{"version":"1.0","decision":"allow"}`+"\n" {
@@ -136,7 +149,7 @@ func TestParseQuestion(t *testing.T) {
 		`{"version":"1.0","event":{"type":1}}`: "event.type", `{"version":"1.0","event":{"type":"Stop"},"data":[]}`: "data",
 		`{"version":"1.0","event":{"type":"PreToolUse"},"data":{"tool_input":{},"tool_input":{"command":"rm"}}}`: "twice",
 	} {
-		if _, err := wire.ParseQuestion([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parsed([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
@@ -193,7 +206,7 @@ func FuzzParseQuestion(f *testing.F) {
 		}))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ev, err := wire.ParseQuestion(body)
+		ev, err := parsed(body)
 		if err != nil {
 			return
 		}

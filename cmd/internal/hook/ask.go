@@ -60,7 +60,7 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 		}
 	}
 	if ctx.Err() != nil {
-		r = policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
+		r = policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings,
 			Notes: append(r.Notes, "the client gave up waiting")}
 	}
 	return ev, r

@@ -39,15 +39,15 @@ const maxHops = 2
 
 // Ask implements web.Policy.
 func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
-	asked, err := wire.ParseQuestion(q.Body)
+	id, payload, err := wire.ParseQuestion(q.Body)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.invocation(q, asked.Payload)
+	f, err := s.invocation(q, payload)
 	if err != nil {
 		return nil, err
 	}
-	f.ev.ID = cmp.Or(asked.ID, "question")
+	f.ev.ID = cmp.Or(id, "question")
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)

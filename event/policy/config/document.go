@@ -88,21 +88,13 @@ func (d *document) read(text []byte) *object {
 	d.text = text
 	v, err := hujson.Parse(text)
 	if err != nil {
-		d.syntax(err)
+		what, line := strings.TrimPrefix(err.Error(), "hujson: "), 1
+		_, _ = fmt.Sscanf(what, "line %d", &line)
+		const advice = "comments and trailing commas are allowed"
+		d.problems = append(d.problems, Problem{File: d.file, Line: line, What: "not JSON: " + what, Advice: advice})
 		return nil
 	}
 	return d.object(member{place{"$", v.StartOffset}, v.Value})
-}
-
-func (d *document) syntax(err error) {
-	what, line := strings.TrimPrefix(err.Error(), "hujson: "), 1
-	_, _ = fmt.Sscanf(what, "line %d", &line)
-	d.problems = append(d.problems, Problem{
-		File:   d.file,
-		Line:   line,
-		What:   "not JSON: " + what,
-		Advice: "comments and trailing commas are allowed",
-	})
 }
 
 // err returns the problems in order, nil when there are none.

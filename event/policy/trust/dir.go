@@ -167,11 +167,8 @@ type Entry struct {
 	Decision  wire.Decision `json:"decision"` // "" is silence
 	Reason    string        `json:"reason,omitempty"`
 	Rewritten string        `json:"rewritten,omitempty"` // the final input
-	Us        int64         `json:"us"`
 	Hooks     []TracedHook  `json:"hooks"`
 	Notes     []string      `json:"notes,omitempty"`
-	ExitCode  int           `json:"exit,omitempty"`
-	Bytes     int           `json:"bytes"` // of the answer
 }
 
 // TracedHook is one hook in an Entry.

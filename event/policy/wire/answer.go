@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"beckon/event"
@@ -285,17 +284,4 @@ func sameJSON(a, b []byte) bool {
 		}
 	}
 	return reflect.DeepEqual(values[0], values[1])
-}
-
-// WithInput returns the payload with another tool_input and all other bytes unchanged.
-func WithInput(payload, input []byte) ([]byte, error) {
-	return splice(payload, gjson.GetBytes(payload, "tool_input"), input)
-}
-
-// splice returns the payload with one of its values replaced.
-func splice(payload []byte, old gjson.Result, now []byte) ([]byte, error) {
-	if old.Index == 0 {
-		return nil, errors.New("the event has no tool_input")
-	}
-	return slices.Concat(payload[:old.Index], now, payload[old.Index+len(old.Raw):]), nil
 }

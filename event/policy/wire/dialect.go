@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -95,7 +96,7 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 
 // members returns the members of a payload by Claude Code's names.
 func (d Dialect) members(payload gjson.Result) event.Members {
-	return event.MembersOf(d.agent.Name, payload)
+	return event.MembersOf(d.Name(), payload)
 }
 
 // tool returns the row of one of the agent's tools; nil if it keeps its name.
@@ -232,16 +233,19 @@ func (d Dialect) input(payload, input []byte) ([]byte, error) {
 	return Encode(now)
 }
 
-// Rewritten returns the agent's payload with the input that an answer sets.
-func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
-	if d.Native() {
-		return WithInput(payload, input)
+// Rewritten returns the agent's payload with the input that an answer sets, and all other bytes unchanged.
+func (d Dialect) Rewritten(payload, input []byte) (_ []byte, err error) {
+	old := d.members(gjson.ParseBytes(payload)).Input()
+	if !d.Native() {
+		input, err = d.input(payload, input)
 	}
-	own, err := d.input(payload, input)
+	if old.Index == 0 {
+		err = cmp.Or(err, errors.New("the event has no tool_input"))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return splice(payload, d.members(gjson.ParseBytes(payload)).Input(), own)
+	return slices.Concat(payload[:old.Index], input, payload[old.Index+len(old.Raw):]), nil
 }
 
 // Types reports whether a call types into a running program.

@@ -138,38 +138,31 @@ func (o *Outcome) modify(k event.Kind, data []byte, modified gjson.Result) error
 	return nil
 }
 
-// Asked is a question of protocol 1.0 from another policy, or any program.
-type Asked struct {
-	Kind    event.Kind
-	ID      string
-	Payload []byte // the client's own, as far as the asker sent it
-}
-
-// ParseQuestion parses a question of protocol 1.0. Errors contain nothing of the request.
-func ParseQuestion(body []byte) (Asked, error) {
+// ParseQuestion parses a question of protocol 1.0 from another policy, or any program: its id, and the client's
+// payload as far as the asker sent it. Errors contain nothing of the request.
+func ParseQuestion(body []byte) (id string, payload []byte, err error) {
 	if !json.Valid(body) {
-		return Asked{}, errors.New("the request is not JSON")
+		return "", nil, errors.New("the request is not JSON")
 	}
 	v := gjson.ParseBytes(body)
 	about, data := v.Get("event"), v.Get("data")
 	name := about.Get("type")
 	switch {
 	case v.Get("version").String() != protocolVersion:
-		return Asked{}, errors.New(`version must be "1.0"`)
+		return "", nil, errors.New(`version must be "1.0"`)
 	case !about.IsObject() || name.Type != gjson.String || name.Str == "":
-		return Asked{}, errors.New("event.type is missing")
+		return "", nil, errors.New("event.type is missing")
 	case data.Exists() && !data.IsObject():
-		return Asked{}, errors.New("data must be an object")
+		return "", nil, errors.New("data must be an object")
 	}
 	known := map[string]string{"hook_event_name": name.Str}
 	if session := about.Get("session_id").String(); session != "" {
 		known["session_id"] = session
 	}
-	payload, err := Overlay([]byte(cmp.Or(data.Raw, "{}")), must(known))
-	if err != nil {
-		return Asked{}, fmt.Errorf("data: %w", err)
+	if payload, err = Overlay([]byte(cmp.Or(data.Raw, "{}")), must(known)); err != nil {
+		return "", nil, fmt.Errorf("data: %w", err)
 	}
-	return Asked{event.ByName(name.Str), about.Get("id").String(), payload}, nil
+	return about.Get("id").String(), payload, nil
 }
 
 // reply is an answer of protocol 1.0.
