@@ -2,8 +2,9 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 )
 
 // parts are the names of parts of expressions.
@@ -17,6 +18,7 @@ var parts = strings.NewReplacer(
 	"LABEL", `[^-]{0,50}PRIVATE KEY(?: BLOCK)?-----`,
 	"SPACE", "(?:[ \\t\\r\\n\"'`\\\\,>|#*;-]|\\\\[nrt]|\\b\\d{1,6}\\b)*", // what is between lines, and quotes or numbers them
 	"BASE", "[A-Za-z0-9+/=]",
+	"COOKIE", "[^\\s\"'`;\\\\]",
 	"OPAQUE", "[\\w.~+/=%-]",
 )
 
@@ -24,14 +26,20 @@ var parts = strings.NewReplacer(
 // matches. It is compiled when a text needs it, as few do.
 type expression struct {
 	text     string
-	compiled atomic.Pointer[regexp.Regexp]
+	once     sync.Once
+	compiled *regexp.Regexp
+}
+
+// match returns where the expression and its groups are in s, at its beginning.
+func (e *expression) match(s string) []int {
+	e.once.Do(func() { e.compiled = regexp.MustCompile("^(?:" + parts.Replace(e.text) + ")") })
+	return e.compiled.FindStringSubmatchIndex(s)
 }
 
 const (
 	// value is an argument, in quotes, which may be escaped. login has a user's name before it.
 	value = `(?:\\*"([^"\n\\]{3,})|'([^'\n]{3,})|([^-\s"'\\]WORD{2,}))`
 	login = `(?:'[^':\n]*:([^'\n]{3,})'|\\*"[^":\n]*:([^"\\\n]{3,})|["']?[^\s"':%,]*["']?[:%,]` + value + `)`
-	after = `(?:[^(\w.~+/=%-]|$)`
 )
 
 var (
@@ -42,7 +50,8 @@ var (
 	privateKey = expression{text: `(-----BEGIN LABEL(?:SPACE(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*)*` +
 		`(?:(?:SPACEBASE{32,})+(?:SPACEBASE{16,31})?(?:(?:SPACEBASE{1,31})?SPACE-----END LABEL)?` +
 		`|(?:SPACEBASE{1,31}){0,3}SPACE-----END LABEL))`}
-	keyEnd = expression{text: "(-----END LABEL)"}
+	keyEnd   = expression{text: "(-----END LABEL)"}
+	keyLines = expression{text: `(?s:.*?)(?:\\[nrt])?((?:BASE{32,}SPACE)+(?:BASE{1,31}SPACE)?)$`} // those before it
 
 	// piped is what a program gets that reads a secret from its input.
 	piped = expression{text: `SUDOLINE<<< *` + value +
@@ -58,42 +67,38 @@ var (
 	passLine = expression{text: `[\w.-]+:(?:\*|\d{4,}):[^:\s]+:[^:\s]+:([^:\s]*[^:\s\d.,_][^:\s]*)(?:\s|$)`}
 
 	pair        = expression{text: `\([^,\n]*["'], *(?:\\*"([^"\\\n]{4,})|'([^'\n]{4,})')`} // ("user", "password")
-	cookie      = expression{text: "[\\w.-]+=([^\\s\"'`\\\\]+(?:; \\w[^\\s\"'`\\\\]*)*)"}
-	scheme      = expression{text: `(?i:basic|bearer|token|apikey|negotiate|digest|key|jwt|oauth) +([\w.~+/=-]OPAQUE{4,}[\w~+/=%-])` + after}
-	credentials = expression{text: `([\w.~+/=-]OPAQUE{14,}[\w~+/=%-])` + after}
-	element     = expression{text: `([^<\s]+)</`} // <password>text</password>
-	said        = expression{text: "[\"'`]?(VALUE{5,}[^\\s\"'`;,|&<>(){}[\\]\\\\.!?:])(?:[^(]|$)"}
+	cookie      = expression{text: "[\\w.-]+=(COOKIE+(?:; ?\\wCOOKIE*)+|COOKIE{8,})"}
+	credentials = expression{text: `(?:(?i:basic|bearer|token|apikey|negotiate|digest|key|jwt|oauth) +([\w.~+/=-]OPAQUE{4,}[\w~+/=%-])` +
+		`|([\w.~+/=-]OPAQUE{14,}[\w~+/=%-]))(?:[^(\w.~+/=%-]|$)`}
+	element = expression{text: `([^<\s]+)</`} // <password>text</password>
+	joint   = expression{text: `%3(?:([Dd])|[Aa])(?:\+|%20)*`}
+	said    = expression{text: "(?:(?:key )?is:? |was |to )?[\"'`]?(VALUE{5,}[^\\s\"'`;,|&<>(){}[\\]\\\\.!?:])(?:[^(]|$)"}
 )
 
 // arguments are the flags whose value is a secret in the command lines of some programs only.
 var arguments = [...]struct {
-	programs string
+	programs []string
 	flags    string // letters of which the flag has one
 	expression
 }{
-	{"curl http https xh smbclient rpcclient lftp", "auU-", expression{
+	{[]string{"curl", "http", "https", "xh", "smbclient", "rpcclient", "lftp"}, "auU-", expression{
 		text: `-(?:[a-zA-Z]{0,5}[auU]|-user|-proxy-user|-auth)[ =]*` + login}},
-	{"skopeo buildah podman", "-", expression{text: `--creds[ =]+` + login}},
-	{"mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za", "p", expression{text: `-p` + value}},
-	{"sshpass login mongo mongosh mongodump mongorestore", "p", expression{text: `-p *` + value}},
-	{"redis-cli", "a-", expression{text: `-(?:a|-pass)[ =]+` + value}},
-	{"ldapsearch ldapmodify ldapadd ldapwhoami", "w", expression{text: `-w *` + value}},
-	{"zip unzip sqlcmd bcp mosquitto_pub mosquitto_sub", "P", expression{text: `-P *` + value}},
-	{"keytool jarsigner", "p", expression{text: `-(?:store|key)pass[ =]+` + value}},
-	{"enc", "kK", expression{text: `-[kK] +` + value}}, // openssl's
-	{"htpasswd", "b", expression{text: `-[a-zA-Z]*b[a-zA-Z]*ARG* +` + value}},
+	{[]string{"skopeo", "buildah", "podman"}, "-", expression{text: `--creds[ =]+` + login}},
+	{[]string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7z", "7za"}, "p", expression{text: `-p` + value}},
+	{[]string{"sshpass", "login", "mongo", "mongosh", "mongodump", "mongorestore"}, "p", expression{text: `-p *` + value}},
+	{[]string{"redis-cli"}, "a-", expression{text: `-(?:a|-pass)[ =]+` + value}},
+	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, "w", expression{text: `-w *` + value}},
+	{[]string{"zip", "unzip", "sqlcmd", "bcp", "mosquitto_pub", "mosquitto_sub"}, "P", expression{text: `-P *` + value}},
+	{[]string{"keytool", "jarsigner"}, "p", expression{text: `-(?:store|key)pass[ =]+` + value}},
+	{[]string{"enc"}, "kK", expression{text: `-[kK] +` + value}}, // openssl's
+	{[]string{"htpasswd"}, "b", expression{text: `-[a-zA-Z]*b[a-zA-Z]*ARG* +` + value}},
 }
 
 // find returns the secret of an expression at i.
 func (r *redactor) find(i int, e *expression, mark string) found {
-	re := e.compiled.Load()
-	if re == nil {
-		re = regexp.MustCompile("^(?:" + parts.Replace(e.text) + ")")
-		e.compiled.Store(re)
-	}
 	for n := far; ; n *= 4 { // time is linear in what is found
 		text := r.s[i:min(len(r.s), i+n)]
-		m := re.FindStringSubmatchIndex(text)
+		m := e.match(text)
 		switch {
 		case m == nil:
 			return found{}
@@ -118,17 +123,11 @@ func (r *redactor) argument(i int) (f found) {
 	if i > 0 && strings.IndexByte(" \t\n\"'", r.s[i-1]) < 0 {
 		return found{}
 	}
-	if strings.HasPrefix(r.s[i:], "--") && !beginsWith(r.s[i:], "--user --proxy-user --auth --creds --pass") {
-		return found{}
-	}
-	end := i + 1
-	for end < len(r.s) && end < i+far && alnum.has(r.s[end]) {
-		end++
-	}
-	letters := r.s[i+1 : max(end, min(len(r.s), i+2))]
+	flag := r.s[i+1 : min(len(r.s), i+far)]
+	letters := flag[:max(alnum.span(flag), min(len(flag), 1))]
 	for k := range arguments {
 		a := &arguments[k]
-		if f.mark == "" && strings.ContainsAny(letters, a.flags) && someWord(a.programs, func(p string) bool { return r.runs(i, p) }) {
+		if f.mark == "" && strings.ContainsAny(letters, a.flags) && slices.ContainsFunc(a.programs, func(p string) bool { return r.runs(i, p) }) {
 			f = r.find(i, &a.expression, markPassword)
 		}
 	}
@@ -153,11 +152,12 @@ func (r *redactor) runs(i int, program string) bool {
 // given finds the secret that a command at i gets on its standard input: echo SECRET | sudo -S,
 // sudo -S id <<< SECRET.
 func (r *redactor) given(i int) found {
-	if strings.IndexByte("eps", r.s[i]) < 0 || !beginsWith(r.s[i:], "echo printf sudo") {
+	if strings.IndexByte("eps", r.s[i]) < 0 || !beginsWith(r.s[i:], "echo", "printf", "sudo") {
 		return found{}
 	}
 	line := r.s[i:min(len(r.s), i+far)]
-	if !someWord("sudo passwd login gpg openssl cryptsetup", func(w string) bool { return strings.Contains(line, w) }) {
+	readers := []string{"sudo", "passwd", "login", "gpg", "openssl", "cryptsetup"}
+	if !slices.ContainsFunc(readers, func(w string) bool { return strings.Contains(line, w) }) {
 		return found{}
 	}
 	return r.find(i, &piped, markPassword)

@@ -16,6 +16,7 @@ package redact
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -46,41 +47,42 @@ const (
 func Text(s string) string {
 	r := redactor{s: s}
 	for i := 0; i < len(s); i++ {
-		if !begins[s[i]] {
-			continue
-		}
-		if n := markAt(s, i); n > 0 {
-			i += n - 1
-			continue
-		}
 		switch f := r.at(i); {
 		case f.mark != "":
-			r.replace(f)
+			if r.last == 0 {
+				r.out.Grow(len(s) + len(f.mark))
+			}
+			r.out.WriteString(s[r.last:f.from])
+			r.out.WriteString(f.mark)
+			r.last = f.to
 			i = f.to - 1
-		case i == 0 || !alnum.has(s[i-1]) && strings.IndexByte(`\%[;`, s[i-1]) < 0: // no escape, which is in its first word
-			for i+1 < len(s) && alnum.has(s[i]) && alnum.has(s[i+1]) {
+		case alnum.has(s[i]):
+			for i+1 < len(s) && i+1 != r.fresh && alnum.has(s[i+1]) {
 				i++
 			}
 		}
 	}
-	return r.result()
-}
-
-// begins are the bytes at which a secret, or what announces one, may begin.
-var begins = func() (t [256]bool) {
-	for c := range t {
-		t[c] = alnum.has(byte(c)) || strings.IndexByte(":-[$_{", byte(c)) >= 0
+	if r.last == 0 {
+		return s
 	}
-	return t
-}()
+	r.out.WriteString(s[r.last:])
+	return r.out.String()
+}
 
 // redactor is the state of Text: s[:last] is done, and out contains it if anything was replaced so far.
 type redactor struct {
 	s    string
 	out  strings.Builder
 	last int
+	// fresh is the end of an escape (\n, \u003d, %3D, a terminal's colour): a word may begin there.
+	fresh int
 	// noJWT: no web token begins before this offset; the text before it was examined and has too few dots.
 	noJWT int
+	// noKey: the text before this offset belongs to no private key whose last line is still to come.
+	noKey int
+	// above is the name before the one that is looked at, aboveEnd its end, label the one before both.
+	above, label string
+	aboveEnd     int
 }
 
 // found is a secret: s[from:to] is to be replaced by mark. No mark: nothing found.
@@ -89,95 +91,54 @@ type found struct {
 	mark     string
 }
 
-func (r *redactor) replace(f found) {
-	if r.last == 0 {
-		r.out.Grow(len(r.s) + len(f.mark))
-	}
-	r.out.WriteString(r.s[r.last:f.from])
-	r.out.WriteString(f.mark)
-	r.last = f.to
-}
-
-func (r *redactor) result() string {
-	if r.last == 0 {
-		return r.s
-	}
-	r.out.WriteString(r.s[r.last:])
-	return r.out.String()
-}
-
-// at looks for a secret that begins at i, or is announced there.
+// at looks for a secret that begins, or is announced, at i: the beginning of a word, or no letter.
 func (r *redactor) at(i int) found {
-	switch c := r.s[i]; {
-	case c == ':' && strings.HasPrefix(r.s[i:], "://"):
+	rest := r.s[i:]
+	switch c := rest[0]; {
+	case alnum.has(c):
+		return cmp.Or(r.webToken(i), r.key(i), r.named(i), r.given(i), r.passLine(i))
+	case strings.HasPrefix(rest, "://"):
 		return r.userinfo(i)
-	case strings.HasPrefix(r.s[i:], "-----"):
+	case strings.HasPrefix(rest, "-----"):
 		return r.block(i)
 	case c == '-':
 		return r.argument(i)
-	case c == '[' || c == ':':
-		return found{}
-	case !alnum.has(c):
+	case c == '$', c == '_', c == '{':
 		return r.key(i)
-	case !r.boundary(i):
-		return found{}
-	}
-	return cmp.Or(r.webToken(i), r.bearer(i), r.key(i), r.named(i), r.given(i), r.passLine(i))
-}
-
-// boundary reports whether a word may begin at i: at the beginning, after a replacement, after anything but a letter
-// or digit, and after an escape (\n, \u003d, %3D, a terminal's colour) that ends in one.
-func (r *redactor) boundary(i int) bool {
-	if i == r.last || !alnum.has(r.s[i-1]) {
-		return true
-	}
-	for n := 1; n <= len("u003d") && i-n > r.last; n++ {
-		escape := r.s[i-n : i]
-		switch r.s[i-n-1] {
-		case '%':
-			return n == 2 && areHex(escape)
-		case '\\':
-			hex := n == len("x1b") && escape[0] == 'x' || n == len("u003d") && escape[0] == 'u'
-			return n == 1 && strings.Contains("nrt", escape) || hex && areHex(escape[1:])
+	case c == '[': // a colour, without its first character
+		if end := strings.TrimLeft(rest[1:], digits+";"); strings.HasPrefix(end, "m") {
+			r.fresh = len(r.s) - len(end) + 1
 		}
+	case c == '%':
+		r.fresh = i + len("%3D")
+	case strings.HasPrefix(rest, `\u`):
+		r.fresh = i + len(`\u003d`)
+	case strings.HasPrefix(rest, `\x`):
+		r.fresh = i + len(`\x1b`)
+	case c == '\\':
+		r.fresh = i + len(`\n`)
 	}
-	return r.s[i-1] == 'm' && endsColour(r.s[r.last:i-1])
-}
-
-func areHex(s string) bool {
-	for i := range len(s) {
-		if !isHex(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// endsColour reports whether s ends with a sequence that sets a terminal's colour, without its
-// last letter: ESC [ 1 ; 31, with the escape itself written in any way.
-func endsColour(s string) bool {
-	const longest = len("38;2;255;255;255")
-	i := len(s)
-	for i > 0 && len(s)-i < longest && (isDigit(s[i-1]) || s[i-1] == ';') {
-		i--
-	}
-	return strings.HasSuffix(s[:i], "\x1b[") || endsWithOneOf(s[:i], `\x1b[ \u001b[ \033[ \e[`)
+	return found{}
 }
 
 // markAt returns the length of the mark at i, or 0.
 func markAt(s string, i int) int {
-	if s[i] != '[' || !strings.HasPrefix(s[i:], markBegin) {
+	rest, ok := strings.CutPrefix(s[i:], markBegin)
+	if !ok {
 		return 0
 	}
-	j := i + len(markBegin)
-	for j < len(s) && j < i+enough && ('a' <= s[j] && s[j] <= 'z' || s[j] == '-') {
-		j++
-	}
-	if j == len(s) || s[j] != ']' || j == i+len(markBegin) {
+	name, _, closed := strings.Cut(rest[:min(len(rest), enough)], "]")
+	if !closed || name == "" || strings.Trim(name, smalls+"-") != "" {
 		return 0
 	}
-	return j + 1 - i
+	return len(markBegin) + len(name) + len("]")
 }
+
+const (
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	smalls   = "abcdefghijklmnopqrstuvwxyz"
+	digits   = "0123456789"
+)
 
 // class is a set of ASCII characters; each contains those before it.
 type class uint8
@@ -188,6 +149,7 @@ const (
 	word                // and _
 	token               // and -
 	dotted              // and .
+	keyed               // and the others of keys
 	others              // all
 )
 
@@ -196,9 +158,7 @@ var classes = func() (t [256]class) {
 	for c := range t {
 		t[c] = others
 	}
-	for k, chars := range [...]string{
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "abcdefghijklmnopqrstuvwxyz", "_", "-", ".",
-	} {
+	for k, chars := range [...]string{capitals + digits, smalls, "_", "-", ".", "~+/$|"} {
 		for i := range len(chars) {
 			t[chars[i]] = class(k)
 		}
@@ -208,9 +168,18 @@ var classes = func() (t [256]class) {
 
 func (k class) has(c byte) bool { return classes[c] <= k }
 
-// skipSpace skips a few spaces and tabs.
+// span returns how many characters of the class s begins with.
+func (k class) span(s string) int {
+	n := 0
+	for n < len(s) && k.has(s[n]) {
+		n++
+	}
+	return n
+}
+
+// skipSpace skips spaces and tabs.
 func (r *redactor) skipSpace(i int) int {
-	for n := 0; i < len(r.s) && n < 8 && (r.s[i] == ' ' || r.s[i] == '\t'); n++ {
+	for i < len(r.s) && (r.s[i] == ' ' || r.s[i] == '\t') {
 		i++
 	}
 	return i
@@ -231,56 +200,22 @@ func random(s string, tenths int) bool {
 	return bits*10 > float64(tenths*len(s))
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func areHex(s string) bool { return strings.Trim(s, digits+"abcdefABCDEF") == "" }
 
-func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+func isNumber(s string) bool { return strings.Trim(s, digits+".,_") == "" }
 
-// hasAny reports whether s has a byte from first to last.
-func hasAny(s string, first, last byte) bool {
-	for i := range len(s) {
-		if first <= s[i] && s[i] <= last {
-			return true
-		}
-	}
-	return false
-}
+func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
 
-func hasDigit(s string) bool { return hasAny(s, '0', '9') }
+func hasCapital(s string) bool { return strings.ContainsAny(s, capitals) }
 
-// nextField returns the first word of s and what follows.
-func nextField(s string) (word, rest string) {
-	for s != "" && s[0] <= ' ' {
-		s = s[1:]
-	}
-	for i := range len(s) {
-		if s[i] <= ' ' {
-			return s[:i], s[i:]
-		}
-	}
-	return s, ""
-}
-
-// someWord reports whether is(word) for one of the words.
-func someWord(words string, is func(string) bool) bool {
-	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
-		if is(word) {
-			return true
-		}
-	}
-	return false
-}
+func hasSmall(s string) bool { return strings.ContainsAny(s, smalls) }
 
 // isOneOf reports whether s is one of the words, ignoring letter case.
-func isOneOf(s, words string) bool {
-	return someWord(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
+func isOneOf(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
 }
 
 // beginsWith reports whether s begins with one of the words.
-func beginsWith(s, words string) bool {
-	return someWord(words, func(w string) bool { return strings.HasPrefix(s, w) })
-}
-
-// endsWithOneOf reports whether s ends with one of the words, ignoring letter case.
-func endsWithOneOf(s, words string) bool {
-	return someWord(words, func(w string) bool { return len(s) >= len(w) && strings.EqualFold(s[len(s)-len(w):], w) })
+func beginsWith(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
 }
