@@ -25,7 +25,6 @@ import (
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/store"
-	"beckon/state/usage"
 )
 
 type notifyCmd struct {
@@ -208,50 +207,40 @@ func (a *app) decisions(session string) ([]store.Decided, error) {
 }
 
 type notifyUsageCmd struct {
-	Account string `arg:""`
-	Limit   string `arg:""`
-	Percent int    `arg:""`
+	Account string       `arg:""`
+	Limit   string       `arg:""`
+	Percent int          `arg:""`
+	Resets  event.Millis `arg:""`
+	At      event.Millis `arg:""`
 }
 
+// Run notifies of a limit. Nobody reads what it prints.
 func (c *notifyUsageCmd) Run(a *app) error {
-	now := time.Now()
-	all, err := usage.In(a.Store.Dir).Read(event.MillisOf(now))
-	for _, account := range all {
-		for _, w := range account.Windows { // none if the window is over
-			if account.Name == c.Account && w.Name == c.Limit {
-				err = errors.Join(err, c.send(a, w, now))
-			}
-		}
-	}
-	if err != nil {
-		a.Store.Log(fmt.Errorf("notifying of a usage limit: %w", err)) // nobody reads this process's output
-	}
-	return nil
-}
-
-func (c *notifyUsageCmd) send(a *app, w usage.Window, now time.Time) error {
-	set := a.Configured().Alert
-	d := store.Decided{At: event.MillisOf(now), Kind: config.Limit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
-		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
+	now, set := time.Now(), a.Configured().Alert
+	name := term.LimitName(c.Limit)
+	d := store.Decided{At: event.MillisOf(now), Kind: config.Limit, AlertAt: c.At, By: "statusline", Verdict: state.Notify,
+		Reason: fmt.Sprintf("%s: %d %% are used", name, c.Percent)}
 	if set.Silent(now) {
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
-		return a.Store.Decide(d)
+		a.Store.Log(a.Store.Decide(d))
+		return nil
 	}
 	n := notify.Note{
 		Schema:  notify.Schema,
 		Kind:    config.Limit,
 		Public:  true,
 		Project: "usage",
-		Title:   fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), c.Percent),
-		Body:    "resets " + term.Moment(w.Resets.Time(), now.Local()),
-		Since:   w.At.Time(),
+		Title:   fmt.Sprintf("usage limit %s: %d %% used", name, c.Percent),
+		Body:    "resets " + term.Moment(c.Resets.Time(), now.Local()),
+		Since:   c.At.Time(),
 	}
 	if c.Account != "" {
 		n.Body += "; " + event.OneLine(c.Account, 80)
 	}
 	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
-	defer notify.Wait()
-	return a.Store.Decide(d)
+	a.Store.Log(a.Store.Decide(d))
+	notify.Wait()
+	return nil
 }
 
 type notifyAskCmd struct {

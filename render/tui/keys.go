@@ -160,11 +160,8 @@ func (m *model) fail(err error) tea.Cmd {
 
 func (m *model) jump() tea.Cmd {
 	r := m.current()
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil
-	case m.opt.Jump == nil:
-		return m.say(cmp.Or(term.Place(r), "its pane is not known"))
 	}
 	row := *r
 	return func() tea.Msg {
@@ -211,7 +208,7 @@ func (m *model) act(rows []render.Row, a state.Action, done string) tea.Cmd {
 	switch {
 	case len(m.marked) > 0 && len(rows) == 0:
 		return m.say("the list does not show the marked rows; Esc takes the marks off")
-	case len(rows) == 0 || m.opt.Act == nil:
+	case len(rows) == 0:
 		return nil
 	case slices.ContainsFunc(rows, func(r render.Row) bool { return r.Remote != nil }):
 		return m.fail(errRemote)
@@ -257,7 +254,7 @@ func (m *model) label() tea.Cmd {
 func (m *model) backburner() tea.Cmd {
 	rows := m.chosen()
 	here := func(r render.Row) bool { return r.Remote == nil && r.State != state.Backburned }
-	if m.opt.Act == nil || !slices.ContainsFunc(rows, here) {
+	if !slices.ContainsFunc(rows, here) {
 		return m.act(rows, state.Action{Kind: state.ActBackburnerOff}, "back")
 	}
 	now := m.now().In(time.Local)
@@ -327,7 +324,7 @@ func (m *model) togglePeek() tea.Cmd {
 
 func (m *model) recall() tea.Cmd {
 	r := m.current()
-	if !m.peek || r == nil || r.Remote != nil || m.opt.Recent == nil {
+	if !m.peek || r == nil || r.Remote != nil {
 		return nil
 	}
 	row := *r

@@ -166,9 +166,7 @@ func (m *model) done(msg doneMsg) {
 	if m.say(msg.text); msg.err != nil {
 		m.fail(msg.err)
 	}
-	if m.opt.Poke != nil {
-		m.opt.Poke()
-	}
+	m.opt.Poke()
 }
 
 func (m *model) now() time.Time {

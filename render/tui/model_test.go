@@ -86,6 +86,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 		}
 	}
 	r.model = newModel(Options{
+		Poke: func() {},
 		Jump: func(row render.Row) (string, error) { return "went to " + row.SessionID, note("jump")(row) },
 		Act: func(a state.Action, rows ...render.Row) error {
 			what := string(a.Kind)

@@ -43,7 +43,7 @@ type Past struct {
 	Plan  string       // the whole plan to approve
 }
 
-// Options are what the screen needs from the program. Run needs Follow; the rest may be nil,
+// Options are what the screen needs from the program. Others, and what follows Recent, may be nil,
 // and is not offered then. Functions are called from goroutines.
 type Options struct {
 	// Follow calls show with this machine's sessions, now and whenever they change, until ctx

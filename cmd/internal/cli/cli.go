@@ -159,18 +159,15 @@ func (a *App) Style(choice string) term.Style {
 // linking that package would cost each prompt a tenth of its time.
 func (a *App) Rich() bool {
 	name := a.Getenv("TERM")
-	has := func(part string) bool { return strings.Contains(name, part) }
 	switch {
 	case name == "dumb":
 		return false
 	case name == "" && runtime.GOOS == "windows", a.Getenv("WT_SESSION") != "":
 		return true
-	case strings.HasSuffix(name, "256color"), strings.HasSuffix(name, "direct"), has("tmux"), has("screen"):
-		return true
-	case slices.ContainsFunc([]string{"alacritty", "contour", "foot", "ghostty", "kitty", "rio", "st", "wezterm"}, has):
-		return true
 	}
-	return slices.Contains([]string{"truecolor", "24bit", "yes", "true"}, strings.ToLower(a.Getenv("COLORTERM")))
+	rich := strings.Fields("256color direct tmux screen alacritty contour foot ghostty kitty rio st wezterm")
+	return slices.ContainsFunc(rich, func(part string) bool { return strings.Contains(name, part) }) ||
+		slices.Contains([]string{"truecolor", "24bit", "yes", "true"}, strings.ToLower(a.Getenv("COLORTERM")))
 }
 
 // Attended reports whether stdin and stdout are the user's terminal.

@@ -264,7 +264,10 @@ func (a invocation) notifyUsage(account string, c usage.Crossing) error {
 	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
 		return err
 	}
-	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return hook.StartBeckon(a.Store.Dir, []string{
+		"notify", "usage", account, w.Name, number(int64(c.Percent)), number(int64(w.Resets)), number(int64(w.At)),
+	})
 }
 
 // margin is what the client leaves free of the width that it reports: two columns on each side
