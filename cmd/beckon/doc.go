@@ -7,7 +7,7 @@
 //	     |
 //	     v
 //	beckon-hook --- its policy starts programs ---> beckon hook
-//	     |                                                  |
+//	     | (hook.Start)                                     | (hook.Main)
 //	     | event.Parse: payload -> Event                    | policy: rules, commands, servers
 //	     v                                                  |         -> one answer to the agent
 //	store.Fold <------- the event, what was decided --------+
@@ -57,18 +57,4 @@
 //
 // Imports run cmd -> installer, render -> state -> event; a test holds that, and
 // what the hook binary may link.
-//
-// # One payload, from stdin to a row
-//
-//	cmd/beckon-hook/main.go      the process
-//	cmd/internal/hook/start.go   Start: is there a policy for the event?
-//	cmd/internal/hook/hook.go    observe: read, fold, exit with 0 whatever happens
-//	event/parse.go               ParseReader: payload -> Event
-//	state/store/fold.go          Fold: lock, read, change, write, unlock
-//	state/apply.go               Apply: Event -> facts
-//	cmd/beckon/list.go           the command
-//	state/live/live.go           Look: all sessions, with their evidence
-//	state/resolve.go             Resolve: facts and evidence -> one word
-//	render/row.go                Rows
-//	render/term/list.go          List: the lines
 package main

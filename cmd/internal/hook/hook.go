@@ -88,38 +88,33 @@ func entryOf(args []string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// within runs do with the store and logs its error. After Deadline it logs lost, and the process ends.
+// within runs do with the store and logs its error. After Deadline it logs lost, with little time, and
+// ends the process with code 0. It sleeps in the system call: for a process's first timer the runtime
+// opens an epoll and an event descriptor, and if the system has none left, it ends the process with
+// code 2, which the client takes for "block this call".
 func within(getenv func(string) string, lost string, do func(*store.Store) error) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return // there is no place to write to, not even for the error
 	}
 	st := store.Open(dir)
-	defer watch(func() { st.Log(errors.New(lost + " within " + Deadline.String())) })()
-	defer func() { st.Log(err) }()
-	defer Guard(&err)
-	err = do(st)
-}
-
-// watch ends the process with code 0 after Deadline, unless stop is called. It calls late before,
-// with little time. It sleeps in the system call: for a process's first timer the runtime opens an
-// epoll and an event descriptor, and if the system has none left, it ends the process with code 2,
-// which the client takes for "block this call".
-func watch(late func()) (stop func()) {
-	var stopped atomic.Bool
+	var done atomic.Bool
+	defer done.Store(true)
 	go func() {
 		sleep(Deadline)
-		if stopped.Load() {
+		if done.Load() {
 			return
 		}
 		go func() {
-			late()
+			st.Log(errors.New(lost + " within " + Deadline.String()))
 			os.Exit(0)
 		}()
 		sleep(lateTime)
 		os.Exit(0)
 	}()
-	return func() { stopped.Store(true) }
+	defer func() { st.Log(err) }()
+	defer Guard(&err)
+	err = do(st)
 }
 
 // observe runs one hook without a policy and returns its exit code, which is always 0. It prints
