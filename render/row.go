@@ -48,9 +48,9 @@ type Row struct {
 	Title      string           `json:"title,omitempty"` // the newest prompt, one line
 	Cwd        string           `json:"cwd,omitempty"`
 	Project    string           `json:"project,omitempty"` // name for people
-	Git        *Git             `json:"git,omitempty"`
+	Git        *event.Git       `json:"git,omitempty"`
 	Terminal   *Terminal        `json:"terminal,omitempty"`
-	Tmux       *Tmux            `json:"tmux,omitempty"`
+	Tmux       *event.Tmux      `json:"tmux,omitempty"`
 	Process    *Process         `json:"process,omitempty"`
 	Job        *Job             `json:"job,omitempty"` // set for a session that the client runs in the background
 	Host       string           `json:"host,omitempty"`
@@ -102,13 +102,6 @@ type Host struct {
 	Error string     `json:"error,omitempty"` // why, in the words of ssh or of the program there
 }
 
-// Git is the repository a session works in.
-type Git struct {
-	Branch   string `json:"branch,omitempty"` // or the first digits of a detached HEAD
-	Repo     string `json:"repo,omitempty"`
-	Worktree string `json:"worktree,omitempty"`
-}
-
 // Context is how full the model's context window is, 0 to 100.
 type Context struct {
 	UsedPercentage float64 `json:"used_percentage"`
@@ -118,13 +111,6 @@ type Context struct {
 type Terminal struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id,omitempty"`
-}
-
-// Tmux identifies a pane of a tmux server.
-type Tmux struct {
-	Socket  string `json:"socket,omitempty"`
-	Pane    string `json:"pane,omitempty"`
-	Session string `json:"session,omitempty"`
 }
 
 // Job identifies a session that the client runs in the background, without a terminal of its
@@ -273,12 +259,12 @@ func row(v *state.Seen) Row {
 func where(r *Row, s *state.Session, alive state.Presence) {
 	o := &s.Origin
 	if g := o.Git; g != (event.Git{}) {
-		r.Git = &Git{Branch: cmp.Or(g.Branch, g.Head), Repo: g.Repo, Worktree: g.Worktree}
+		r.Git = &event.Git{Branch: cmp.Or(g.Branch, g.Head), Repo: g.Repo, Worktree: g.Worktree}
 	}
 	if t := o.Terminal; t.Kind != "" {
 		r.Terminal = &Terminal{Kind: t.Kind, ID: t.ID}
 		if t.Tmux.Pane != "" {
-			r.Tmux = &Tmux{Socket: t.Tmux.Socket, Pane: t.Tmux.Pane, Session: t.Tmux.Session}
+			r.Tmux = &event.Tmux{Socket: t.Tmux.Socket, Pane: t.Tmux.Pane, Session: t.Tmux.Session}
 		}
 	}
 	if o.Process.Pid != 0 {

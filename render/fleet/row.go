@@ -69,7 +69,7 @@ func permitted(r *render.Row, text func(string) string) render.Row {
 		Background: r.Background,
 	}
 	if r.Git != nil {
-		p.Git = &render.Git{Branch: word(r.Git.Branch), Worktree: word(r.Git.Worktree)}
+		p.Git = &event.Git{Branch: word(r.Git.Branch), Worktree: word(r.Git.Worktree)}
 	}
 	if r.Context != nil {
 		p.Context = &render.Context{UsedPercentage: math.Round(max(0, min(r.Context.UsedPercentage, 100)))}

@@ -80,7 +80,7 @@ func TestAdapters(t *testing.T) {
 	listening := sitting("kitty", "991,4")
 	listening.Pane.Listen = "unix:/tmp/k-991"
 	repo := sitting("cursor", "")
-	repo.Git = &render.Git{Worktree: "/home/u/shop"}
+	repo.Git = &event.Git{Worktree: "/home/u/shop"}
 	repo.Cwd = "/home/u/shop/web"
 	wez := argv("wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", "2")
 	wez.Env = []string{"WEZTERM_UNIX_SOCKET=/run/wez/gui-sock-77"}

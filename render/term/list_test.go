@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/state"
 
@@ -15,7 +16,7 @@ var now = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
 
 func rows() []render.Row {
 	return []render.Row{
-		{SessionID: "0123456789", State: state.Permission, Since: now.Add(-3 * time.Minute), Project: "shop", Git: &render.Git{Branch: "main"},
+		{SessionID: "0123456789", State: state.Permission, Since: now.Add(-3 * time.Minute), Project: "shop", Git: &event.Git{Branch: "main"},
 			Tool: &render.Tool{Name: "Bash", Summary: "Bash: npm run build --workspace packages/frontend"}},
 		{SessionID: "abc", State: state.Working, Since: now.Add(-90 * time.Second), Project: "日本語の名前", Title: "翻訳してください",
 			Subagents: []render.Subagent{{AgentID: "x"}}, Background: &render.Background{Shells: 2}},
@@ -105,9 +106,9 @@ func TestAge(t *testing.T) {
 func TestListFits(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	rows := []render.Row{
-		{SessionID: "8573b4b1-6320", State: state.Permission, Since: now, Project: "shop", Git: &render.Git{Branch: "feature/checkout-with-vouchers"}, Title: "a title that is rather long for a line"},
-		{SessionID: "70c438d6-1111", State: state.Idle, Reason: "interrupted", Unseen: true, Since: now.Add(-time.Hour), Project: "a-project-with-a-name-of-its-own-length", Git: &render.Git{Branch: "main"}},
-		{SessionID: "adb2b11e-2222", State: state.Backburned, Since: now, Project: "漢字のプロジェクト名", Git: &render.Git{Branch: "枝の名前"}},
+		{SessionID: "8573b4b1-6320", State: state.Permission, Since: now, Project: "shop", Git: &event.Git{Branch: "feature/checkout-with-vouchers"}, Title: "a title that is rather long for a line"},
+		{SessionID: "70c438d6-1111", State: state.Idle, Reason: "interrupted", Unseen: true, Since: now.Add(-time.Hour), Project: "a-project-with-a-name-of-its-own-length", Git: &event.Git{Branch: "main"}},
+		{SessionID: "adb2b11e-2222", State: state.Backburned, Since: now, Project: "漢字のプロジェクト名", Git: &event.Git{Branch: "枝の名前"}},
 	}
 	for width := 30; width < 160; width++ {
 		var out strings.Builder

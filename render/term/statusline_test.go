@@ -81,7 +81,7 @@ func TestStatusLineFits(t *testing.T) {
 
 func TestNeedListTellsSessionsApart(t *testing.T) {
 	a, b, c := waiting("api", state.Permission, 0), waiting("api", state.Question, 0), waiting("api", state.Failed, 0)
-	a.Git, b.Git, c.Git = &render.Git{Branch: "main"}, &render.Git{Branch: "fix"}, &render.Git{Branch: "fix"}
+	a.Git, b.Git, c.Git = &event.Git{Branch: "main"}, &event.Git{Branch: "fix"}, &event.Git{Branch: "fix"}
 	b.SessionID, c.SessionID = "aaaa1", "bbbb1"
 	if got, want := NeedList([]render.Row{a, b, c}, Style{Now: now}), "3 need you: api main permission, api fix aaaa question, api fix bbbb failed"; got != want {
 		t.Errorf("got %q, want %q", got, want)

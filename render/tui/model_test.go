@@ -607,7 +607,7 @@ func BenchmarkLook500(b *testing.B) {
 func TestLongNames(t *testing.T) {
 	s := snapshot(session("s-a", "customer-portal", works...), session("s-b", "customer-import", works...))
 	for i := range s.Rows {
-		s.Rows[i].Git = &render.Git{Branch: "feature/1234-checkout-with-vouchers-" + s.Rows[i].SessionID, Repo: s.Rows[i].Project}
+		s.Rows[i].Git = &event.Git{Branch: "feature/1234-checkout-with-vouchers-" + s.Rows[i].SessionID, Repo: s.Rows[i].Project}
 	}
 	for width, want := range map[int][]string{
 		140: {"customer-portal", "feature/1234-…-vouchers-s-a"},
