@@ -21,24 +21,13 @@ func init() { gjson.SetEscapeHTML(false) } // only AppendString depends on it
 // U+FFFD; control characters, U+2028 and U+2029 are escaped.
 func AppendString(dst []byte, s string) []byte { return gjson.AppendJSONString(dst, s) }
 
-// Key appends what precedes a member's value in an object under construction: a comma unless
-// it is the first member, the quoted key, a colon. The key must need no escaping.
-func Key(dst []byte, key string) []byte {
-	dst = append(Comma(dst), '"')
-	dst = append(dst, key...)
-	return append(dst, '"', ':')
-}
-
-// Comma appends a comma unless dst ends where an object or array begins.
-func Comma(dst []byte) []byte {
+// comma appends a comma unless dst ends where an object or array begins.
+func comma(dst []byte) []byte {
 	if n := len(dst); n == 0 || dst[n-1] == '{' || dst[n-1] == '[' {
 		return dst
 	}
 	return append(dst, ',')
 }
-
-// Str appends the member key with the value s, empty or not.
-func Str(dst []byte, key, s string) []byte { return AppendString(Key(dst, key), s) }
 
 // Unquote returns the text of a valid string token as Unescape does. A token
 // that is not a string gives "".

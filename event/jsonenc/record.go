@@ -37,7 +37,9 @@ func appendRecord(dst []byte, v reflect.Value) []byte {
 	dst = append(dst, '{')
 	for i, key := range keysOf(v.Type()) {
 		mark, zero := len(dst), false
-		if dst, zero = appendValue(Key(dst, key), v.Field(i)); zero {
+		dst = append(comma(dst), '"')
+		dst = append(append(dst, key...), '"', ':')
+		if dst, zero = appendValue(dst, v.Field(i)); zero {
 			dst = dst[:mark]
 		}
 	}
@@ -65,7 +67,7 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 	case reflect.Slice:
 		dst = append(dst, '[')
 		for i := range v.Len() {
-			dst, _ = appendValue(Comma(dst), v.Index(i))
+			dst, _ = appendValue(comma(dst), v.Index(i))
 		}
 		return append(dst, ']'), v.Len() == 0
 	}

@@ -3,7 +3,6 @@
 package plainfile
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -11,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoFollow is a flag that opens no symbolic link.
-const NoFollow = syscall.O_NOFOLLOW
+// noFollow is a flag that opens no symbolic link.
+const noFollow = syscall.O_NOFOLLOW
 
 // OpenDir opens a directory for reading its entries.
 func OpenDir(path string) (*os.File, error) { return open(path, os.O_RDONLY|syscall.O_DIRECTORY, 0) }
@@ -29,8 +28,6 @@ func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(f.fd), path), nil
 }
-
-func openReader(path string, flag int) (reader, error) { return openFD(path, os.O_RDONLY|flag, 0) }
 
 // reader is a file descriptor.
 type reader struct {
@@ -53,23 +50,19 @@ func openFD(path string, flag int, perm fs.FileMode) (f reader, err error) {
 	}
 }
 
-// Read implements io.Reader.
+// Read returns no error at the end of the file.
 func (f reader) Read(p []byte) (int, error) {
 	for {
 		n, err := syscall.Read(f.fd, p)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			return 0, f.fail("read", err)
-		case n == 0:
-			return 0, io.EOF
-		default:
+		if err == nil {
 			return n, nil
+		}
+		if err != syscall.EINTR {
+			return 0, f.fail("read", err)
 		}
 	}
 }
 
-// Close implements io.Closer.
 func (f reader) Close() error { return syscall.Close(f.fd) }
 
 func (f reader) fail(op string, err error) error {

@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow has no counterpart here: creating a symbolic link needs rights that users do not
+// noFollow has no counterpart here: creating a symbolic link needs rights that users do not
 // have.
-const NoFollow = 0
+const noFollow = 0
 
 // OpenDir opens a directory.
 func OpenDir(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0) }
 
-func open(path string, flag int, perm fs.FileMode) (f *os.File, err error) {
+func open(path string, flag int, perm fs.FileMode) (*os.File, error) { return openFD(path, flag, perm) }
+
+func openFD(path string, flag int, perm fs.FileMode) (f *os.File, err error) {
 	err = Retry(func() error {
 		f, err = os.OpenFile(path, flag, perm)
 		return err
 	})
 	return f, err
 }
-
-func openReader(path string, flag int) (*os.File, error) { return open(path, os.O_RDONLY|flag, 0) }
 
 // Retry calls f, and again a few times while another process has the file open without sharing it:
 // it is being replaced, or removed.

@@ -73,7 +73,7 @@ func Version(agent, file string) string {
 	if agent == "qwen" {
 		file = strings.TrimSuffix(file, ".jsonl") + ".runtime.json"
 	}
-	text, _ := plainfile.Head(file, make([]byte, maxHead), 0) // one that cannot be read has no version
+	text, _ := plainfile.Head(file, make([]byte, maxHead)) // one that cannot be read has no version
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 

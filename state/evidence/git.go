@@ -122,7 +122,7 @@ func Worktree(dir string) (at, root, main string) {
 
 // gitLine returns the line in one of git's files; empty if it cannot be read.
 func gitLine(file string) string {
-	b, _ := plainfile.Head(file, make([]byte, maxGitFile), 0)
+	b, _ := plainfile.Head(file, make([]byte, maxGitFile))
 	return strings.TrimRight(string(b), "\r\n")
 }
 
@@ -149,7 +149,7 @@ var errHead = errors.New("reading HEAD: not git's")
 
 // headOf reads the HEAD of a git directory.
 func headOf(gitDir string) (event.Git, error) {
-	b, err := plainfile.Head(filepath.Join(gitDir, "HEAD"), make([]byte, maxGitFile), 0)
+	b, err := plainfile.Head(filepath.Join(gitDir, "HEAD"), make([]byte, maxGitFile))
 	if err != nil {
 		return event.Git{}, err
 	}

@@ -72,7 +72,7 @@ func ProgramVersion(a *agents.Agent, file string) string {
 	for range most {
 		dir = filepath.Dir(dir)
 		var buf [64 << 10]byte
-		text, _ := plainfile.Head(filepath.Join(dir, "package.json"), buf[:], 0)
+		text, _ := plainfile.Head(filepath.Join(dir, "package.json"), buf[:])
 		if !gjson.ValidBytes(text) {
 			continue
 		}
@@ -111,7 +111,7 @@ func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 	}
 	var buf [256]byte
 	file := filepath.Join(a.Dir(getenv("HOME"), getenv), filepath.FromSlash(a.Daemon))
-	text, _ := plainfile.Head(file, buf[:], 0)
+	text, _ := plainfile.Head(file, buf[:])
 	// The number stands by itself, or in JSON.
 	numbers := strings.FieldsFunc(string(text), func(r rune) bool { return r < '0' || r > '9' })
 	return slices.Contains(numbers, strconv.Itoa(pid)) || server(arguments(pid))

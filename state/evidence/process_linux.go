@@ -23,9 +23,9 @@ const maxStat = 1024
 // machineID is made once per installation; containers often have none.
 func machineID() string {
 	var buf [64]byte
-	b, err := plainfile.Head("/etc/machine-id", buf[:], 0)
+	b, err := plainfile.Head("/etc/machine-id", buf[:])
 	if err != nil {
-		b, _ = plainfile.Head("/var/lib/dbus/machine-id", buf[:], 0)
+		b, _ = plainfile.Head("/var/lib/dbus/machine-id", buf[:])
 	}
 	return string(bytes.TrimSpace(b))
 }
@@ -41,7 +41,7 @@ func booted() event.Millis {
 
 func bootID() string {
 	var buf [64]byte
-	b, err := plainfile.Head("/proc/sys/kernel/random/boot_id", buf[:], 0)
+	b, err := plainfile.Head("/proc/sys/kernel/random/boot_id", buf[:])
 	if err != nil {
 		return ""
 	}
@@ -67,7 +67,7 @@ func lookup(pid int) (p proc, l state.Presence) {
 
 func lookOnce(pid int) (proc, state.Presence) {
 	var buf [maxStat]byte
-	stat, err := plainfile.Head(procPath(pid, "stat"), buf[:], 0)
+	stat, err := plainfile.Head(procPath(pid, "stat"), buf[:])
 	switch {
 	case err == nil:
 		if p, ok := parseStat(stat); ok {
@@ -90,7 +90,7 @@ func procLink(pid int, name string) string {
 
 // procFile returns the first most bytes of one of a process's files; "" if it cannot be read.
 func procFile(pid int, name string, most int) string {
-	b, _ := plainfile.Head(procPath(pid, name), make([]byte, most), 0)
+	b, _ := plainfile.Head(procPath(pid, name), make([]byte, most))
 	return string(b)
 }
 

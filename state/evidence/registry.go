@@ -98,7 +98,7 @@ func ReadRegistryFile(path string) (state.Registry, error) {
 	buf := registryBuffers.Get().(*[]byte)
 	defer registryBuffers.Put(buf)
 	for wait := time.Millisecond; ; wait *= 4 { // a client's write looks torn for less than a millisecond
-		b, err := plainfile.Head(path, *buf, 0)
+		b, err := plainfile.Head(path, *buf)
 		if err != nil {
 			return state.Registry{}, err
 		}

@@ -31,7 +31,7 @@ func open(path string, flags int) (*os.File, error) { return plainfile.Open(path
 // readFile reads a file of at most limit bytes, into buf if it fits.
 func readFile(buf []byte, path string, limit int) ([]byte, error) {
 	for {
-		b, err := plainfile.Head(path, buf, 0)
+		b, err := plainfile.Head(path, buf)
 		switch {
 		case err != nil && !irregular(path):
 			return nil, err

@@ -158,7 +158,7 @@ func (a Account) at(now event.Millis) Account {
 
 // read reads an account's file. A file that is missing or not ours is empty.
 func read(path string) (a Account, err error) {
-	data, err := plainfile.Head(path, make([]byte, maxFile), 0)
+	data, err := plainfile.Head(path, make([]byte, maxFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}

@@ -120,7 +120,7 @@ func WithSequence(answer []byte, sequence string) []byte {
 		both := jsonenc.AppendString(slices.Clone(answer[:own.Index]), own.Str+sequence)
 		return append(both, answer[own.Index+len(own.Raw):]...)
 	}
-	out := jsonenc.Str([]byte{'{'}, "terminalSequence", sequence)
+	out := jsonenc.AppendString([]byte(`{"terminalSequence":`), sequence)
 	rest := bytes.TrimLeft(answer[min(1, len(answer)):], " \t\r\n")
 	if len(rest) == 0 {
 		return append(out, '}', '\n')

@@ -100,7 +100,7 @@ func Scripts(project string, texts []string) map[string]string {
 			if rel, err := filepath.Rel(project, in); err != nil || rel == "." || strings.HasPrefix(rel, "..") {
 				continue
 			}
-			if f, err := plainfile.OpenReader(in, 0); err == nil {
+			if f, err := plainfile.Open(in, os.O_RDONLY, 0); err == nil {
 				if data, err := io.ReadAll(io.LimitReader(f, maxFile+1)); err == nil {
 					found[name] = Sum(data)
 				}

@@ -200,7 +200,7 @@ func (g *Guard) file() string { return filepath.Join(g.o.Dir, "browsers.json") }
 // load reads the sessions that were kept.
 func (g *Guard) load() {
 	all, token := map[string]*session{}, Fingerprint(g.o.Token)
-	if b, err := plainfile.Head(g.file(), make([]byte, maxFile), 0); err == nil && g.o.Dir != "" {
+	if b, err := plainfile.Head(g.file(), make([]byte, maxFile)); err == nil && g.o.Dir != "" {
 		_ = json.Unmarshal(b, &all) // of a broken file nobody is signed in
 	}
 	for id, v := range all {
