@@ -17,13 +17,14 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Credential says how to reach a server, and as whom.
+// Credential says how to reach a server, and as whom. The server has it without the private key.
 type Credential struct {
-	URL  string `json:"url"`
+	URL  string `json:"url,omitempty"`
 	User string `json:"user"`           // whose rows they are
 	Host string `json:"host,omitempty"` // empty for an access that can only read
 	View bool   `json:"view,omitempty"` // may see the rows of all hosts of the user
 	Seed string `json:"seed,omitempty"` // the private key; empty for a server that asks for none
+	Key  string `json:"key,omitempty"`  // the public one
 	CA   string `json:"ca,omitempty"`   // the SHA-256 of the key of the server's certificate
 }
 
@@ -76,23 +77,22 @@ func Pin(key []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Permissions are the subjects that a server must let an access with that public key publish on
-// and subscribe to, and no others.
-func (a Credential) Permissions(key string) (publish, subscribe []string, err error) {
+// Permissions are the subjects that a server must let an access publish on and subscribe to, and no
+// others.
+func (a Credential) Permissions() (publish, subscribe []string) {
 	const api = "$JS.API."
 	if a.Host != "" {
-		key, err := keyOf(a.User, a.Host)
-		if err != nil {
-			return nil, nil, err
-		}
-		publish = append(publish, subjects+key, api+"STREAM.CREATE."+stream)
+		publish = append(publish, a.subject(), api+"STREAM.CREATE."+stream)
 	}
 	if a.View {
 		publish = append(publish, api+"CONSUMER.CREATE."+stream+".*."+subjects+">",
 			api+"CONSUMER.MSG.NEXT."+stream+".*", api+"CONSUMER.DELETE."+stream+".*", api+"CONSUMER.INFO."+stream+".*")
 	}
-	return publish, []string{inbox(key) + ".>"}, nil
+	return publish, []string{inbox(a.Key) + ".>"}
 }
+
+// subject is what the host publishes its rows on.
+func (a Credential) subject() string { return subjects + keyOf(a.User, a.Host) }
 
 // inbox is the prefix of the subjects that the replies to a key come to.
 func inbox(key string) string { return "_INBOX_beckon_" + key }
@@ -130,15 +130,11 @@ func DialOnce(a Credential, more ...nats.Option) (*nats.Conn, error) {
 	opts := append(more, nats.Timeout(patience))
 	if a.Seed != "" {
 		pair, err := nkeys.FromSeed([]byte(a.Seed))
-		var key string
-		if err == nil {
-			key, err = pair.PublicKey()
-		}
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}
 		// Replies come to subjects that only this key may listen to.
-		opts = append(opts, nats.Nkey(key, pair.Sign), nats.CustomInboxPrefix(inbox(key)))
+		opts = append(opts, nats.Nkey(a.Key, pair.Sign), nats.CustomInboxPrefix(inbox(a.Key)))
 	}
 	if a.CA != "" {
 		opts = append(opts, nats.Secure(pinned(a.CA)))

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
@@ -326,21 +325,27 @@ func TestHostileRows(t *testing.T) {
 			`"subagents":[{"agent_id":"a","type":"b","state":"odd"}],"title":%q}`, i, strings.Repeat("ä\n", 1000)))
 	}
 	value := `{"schema":1,"user":"ann","host":"elsewhere","future":1,"sessions":[` + strings.Join(list, ",") + `]}`
-	if !v.apply(message{key: "ann.a", data: zip(value)}, now, now) {
+	a, other := keyOf("ann", "a"), keyOf("ann", "b")
+	if !v.apply(a, zip(value), now, now) {
 		t.Fatal("a value does not count")
 	}
-	for _, bad := range []message{
-		{key: "a", data: zip(value)},
-		{key: "ann.a.r", data: zip(value)},
-		{key: "ann.b"},
-		{key: "ann.b", data: []byte(value)},
-		{key: "ann.b", data: zip("null")},
-		{key: "ann.b", data: make([]byte, MaxMessage+1)},
-		{key: "ann.b", data: zip(`{"schema":1,"sessions":[` + strings.Repeat(" ", maxPlain) + `]}`)},
-		{key: "ann.b", gone: true},
+	for _, bad := range []struct {
+		key  string
+		data []byte
+	}{
+		{"YQ", zip(value)},
+		{a + ".r", zip(value)},
+		{"ann.a", zip(value)},
+		{"." + other, zip(value)},
+		{"YQ.", zip(value)},
+		{other, nil},
+		{other, []byte(value)},
+		{other, zip("null")},
+		{other, make([]byte, MaxMessage+1)},
+		{other, zip(`{"schema":1,"sessions":[` + strings.Repeat(" ", maxPlain) + `]}`)},
 	} {
-		if v.apply(bad, now, now) {
-			t.Errorf("%s counts", cmp.Or(bad.key, "nothing"))
+		if v.apply(bad.key, bad.data, now, now) {
+			t.Errorf("%s counts", bad.key)
 		}
 	}
 	rows, all := v.snapshot(now)

@@ -15,10 +15,8 @@ package fleet
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"hash/fnv"
 	"io"
 	"strings"
 	"time"
@@ -49,29 +47,24 @@ const (
 	maxHosts   = 20_000
 )
 
-// token makes any text one part of a key: letters, digits, "-" and "_". Different texts give
-// different tokens.
-func token(s string) string {
-	var b strings.Builder
-	for _, c := range s[:min(len(s), 48)] {
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' {
-			b.WriteRune(c)
-		} else {
-			b.WriteByte('_')
-		}
-	}
-	if b.String() == s {
-		return s
-	}
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	return b.String() + "_" + hex.EncodeToString(h.Sum(nil)[2:])
+// names encodes names in keys, since a part of one must have no dots and blanks.
+var names = base64.RawURLEncoding
+
+// keyOf returns the key of a user's host.
+func keyOf(user, host string) string {
+	return names.EncodeToString([]byte(user)) + "." + names.EncodeToString([]byte(host))
+}
+
+// namesOf is the reverse of keyOf.
+func namesOf(key string) (user, host string, ok bool) {
+	u, h, _ := strings.Cut(key, ".")
+	name, errUser := names.DecodeString(u)
+	at, errHost := names.DecodeString(h)
+	return string(name), string(at), errUser == nil && errHost == nil && len(name) > 0 && len(at) > 0
 }
 
 // report is the value of a host.
 type report struct {
-	User    string    `json:"user"`
-	Host    string    `json:"host"`
 	Changed time.Time `json:"changed"` // when its rows did, by its own clock
 	render.List
 }
@@ -90,12 +83,4 @@ func unpack(data []byte) (r report, ok bool) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	ok = len(data) <= MaxMessage && err == nil && json.NewDecoder(io.LimitReader(z, maxPlain)).Decode(&r) == nil
 	return r, ok && r.Schema >= 1
-}
-
-// keyOf returns the key of a user's host.
-func keyOf(user, host string) (string, error) {
-	if user == "" || host == "" {
-		return "", fmt.Errorf("%q at %q: a user and a host need a name each", user, host)
-	}
-	return token(user) + "." + token(host), nil
 }

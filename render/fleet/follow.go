@@ -143,9 +143,6 @@ func (f *follower) read(ctx context.Context) (whole bool, err error) {
 			return whole, errors.New("values were lost")
 		}
 		n, left = n+1, meta.NumPending
-		op := m.Headers().Get("KV-Operation")
-		gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
-		value := message{strings.TrimPrefix(m.Subject(), subjects), m.Data(), gone}
-		changed = v.apply(value, meta.Timestamp, f.clock()) || changed
+		changed = v.apply(strings.TrimPrefix(m.Subject(), subjects), m.Data(), meta.Timestamp, f.clock()) || changed
 	}
 }

@@ -21,6 +21,14 @@ type Link struct {
 	Forget     bool              // remove the rows at the end, instead of leaving them to become stale
 	Log        func(text string) // is called with problems, and when they are over
 	clock      func() time.Time  // time.Now unless it is set
+
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	rows    []render.Row
+	sent    []render.Row // as far as they may leave
+	changed time.Time    // sent
+	at      time.Time    // when they were put; zero if the server may not have them
+	said    string       // the newest problem
 }
 
 // Times of a link: retry is when what failed is put again, and pause the least time between two
@@ -34,129 +42,102 @@ var beat = Beat
 
 // Run publishes the rows until ctx ends. It waits for a server that is away, and returns an
 // error only for an access that cannot work.
-func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
-	key, err := keyOf(l.Credential.User, l.Credential.Host)
-	if err != nil {
-		return err
-	}
+func (l Link) Run(ctx context.Context, rows <-chan []render.Row) (err error) {
 	if l.clock == nil {
 		l.clock = time.Now
 	}
-	r := &run{Link: l, key: key}
 	wake := make(chan struct{}, 1) // the connection was made or lost
-	if r.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, wake); err != nil {
+	if l.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, wake); err != nil {
 		return err
 	}
-	defer r.nc.Close()
-	if r.js, err = jetstream.New(r.nc); err != nil {
+	defer l.nc.Close()
+	if l.js, err = jetstream.New(l.nc); err != nil {
 		return err
 	}
 	select {
-	case r.rows = <-rows:
+	case l.rows = <-rows:
 	case <-ctx.Done():
 		return nil
 	}
 	for {
-		next := time.After(r.turn(ctx))
+		next := time.After(l.turn(ctx))
 		time.Sleep(pause)
 		select {
 		case <-ctx.Done():
-			r.end()
+			if l.Forget && l.nc.IsConnected() { // else a view notices by time
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				defer cancel()
+				_, _ = l.js.Publish(ctx, l.Credential.subject(), nil)
+			}
 			return nil
-		case r.rows = <-rows:
+		case l.rows = <-rows:
 		case <-wake:
-			r.made = false // it may be another server
+			l.at = time.Time{} // it may be another server
 		case <-next:
 		}
 	}
 }
 
-type run struct {
-	Link
-	key     string
-	nc      *nats.Conn
-	js      jetstream.JetStream
-	rows    []render.Row
-	sent    []render.Row // as far as they may leave
-	changed time.Time    // sent
-	at      time.Time    // when they were put
-	made    bool         // the server has the bucket
-	said    string       // the newest problem
-}
-
 // turn publishes what has changed, and returns how long nothing is due unless something changes.
-func (r *run) turn(ctx context.Context) time.Duration {
-	err := away(r.Credential, r.nc)
-	if r.nc.IsConnected() {
-		if err = r.publish(ctx); err != nil {
-			err = fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
+func (l *Link) turn(ctx context.Context) time.Duration {
+	err := away(l.Credential, l.nc)
+	if l.nc.IsConnected() {
+		if err = l.publish(ctx); err != nil {
+			err = fmt.Errorf("publishing to %s: %w", l.Credential.URL, err)
 		}
 	}
-	r.say(err)
+	l.say(err)
 	if err != nil {
-		r.made = false
+		l.at = time.Time{}
 		return retry + mathrand.N(retry)
 	}
-	return time.Until(r.at.Add(beat*9/10 + mathrand.N(beat/10+1)))
+	return time.Until(l.at.Add(beat*9/10 + mathrand.N(beat/10+1)))
 }
 
 // publish puts the rows if they changed, at every beat, and after each new connection.
-func (r *run) publish(ctx context.Context) error {
+func (l *Link) publish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var rows []render.Row
-	for i := range r.rows {
-		rows = append(rows, permitted(&r.rows[i], r.Level.text))
+	for i := range l.rows {
+		rows = append(rows, permitted(&l.rows[i], l.Level.text))
 	}
-	if !reflect.DeepEqual(rows, r.sent) || r.changed.IsZero() {
-		r.sent, r.changed = rows, r.clock()
-	} else if r.made && time.Since(r.at) < beat*9/10 {
+	if !reflect.DeepEqual(rows, l.sent) || l.changed.IsZero() {
+		l.sent, l.changed = rows, l.clock()
+	} else if time.Since(l.at) < beat*9/10 {
 		return nil
 	}
-	if !r.made {
-		if err := makeBucket(ctx, r.js); err != nil {
-			return err
-		}
-	}
-	value := report{User: word(r.Credential.User), Host: word(r.Credential.Host), Changed: r.changed,
-		List: render.List{Schema: render.ListSchema, GeneratedAt: r.clock(), Sessions: rows}}
+	value := report{l.changed, render.List{Schema: render.ListSchema, GeneratedAt: l.clock(), Sessions: rows}}
 	data := pack(&value)
 	for len(data) > MaxMessage { // the rows that need the user come first
 		value.Sessions = value.Sessions[:len(value.Sessions)*3/4]
 		data = pack(&value)
 	}
-	if _, err := r.js.Publish(ctx, subjects+r.key, data); err != nil {
-		return err
+	_, err := l.js.Publish(ctx, l.Credential.subject(), data)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		if err = makeBucket(ctx, l.js); err == nil {
+			_, err = l.js.Publish(ctx, l.Credential.subject(), data)
+		}
 	}
-	r.made, r.at = true, time.Now()
-	return nil
-}
-
-// end removes the rows, if they are to be forgotten; without that a view notices by time.
-func (r *run) end() {
-	if !r.nc.IsConnected() || !r.Forget {
-		return
+	if err == nil {
+		l.at = time.Now()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	m := nats.NewMsg(subjects + r.key)
-	m.Header.Set("KV-Operation", "DEL")
-	_, _ = r.js.PublishMsg(ctx, m)
+	return err
 }
 
 // say logs a problem once, and when it is over.
-func (r *run) say(err error) {
+func (l *Link) say(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if text == r.said {
+	if text == l.said {
 		return
 	}
-	if r.said = text; text == "" {
-		text = "publishing to " + r.Credential.URL + " as " + r.Credential.Host
+	if l.said = text; text == "" {
+		text = "publishing to " + l.Credential.URL + " as " + l.Credential.Host
 	}
-	r.Log(text)
+	l.Log(text)
 }
 
 // away returns why there is no connection.

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"beckon/render"
@@ -20,14 +19,8 @@ type view struct {
 // node is a host, with the server's time of its newest value.
 type node struct {
 	report
-	at time.Time
-}
-
-// message is a value of a key, or says that it is gone.
-type message struct {
-	key  string
-	data []byte
-	gone bool
+	user, host string
+	at         time.Time
 }
 
 // lost is Lost, but in tests.
@@ -45,30 +38,27 @@ func (v *view) serverTime(t, now time.Time) {
 
 func (v *view) here(t time.Time) time.Time { return t.Add(-v.offset) }
 
-// apply applies a value that the server received at the time server, and reports whether it
-// changes what is shown. now is this machine's time.
-func (v *view) apply(m message, server, now time.Time) (news bool) {
+// apply applies a value that the server received at the time server, an empty one if the host has gone,
+// and reports whether it changes what is shown. now is this machine's time. The server ensures that
+// nobody publishes under another's key.
+func (v *view) apply(key string, data []byte, server, now time.Time) (news bool) {
 	v.serverTime(server, now)
-	was, known := v.nodes[m.key]
-	if m.gone {
-		delete(v.nodes, m.key)
+	n, known := v.nodes[key]
+	if len(data) == 0 {
+		delete(v.nodes, key)
 		return known
 	}
-	is, ok := unpack(m.data)
-	user, host, two := strings.Cut(m.key, ".")
-	if !ok || !two || strings.Contains(host, ".") || len(m.key) > 160 {
+	is, readable := unpack(data)
+	user, host, named := namesOf(key)
+	if !readable || !named {
 		return false
 	}
-	// The server ensures that nobody publishes under another's key. The name that a host gives
-	// itself, which is used to go to it, must be its own.
-	if token(is.User) != user || token(is.Host) != host {
-		is.User, is.Host = user, host
+	if news = !known || !is.Changed.Equal(n.Changed) || server.Sub(n.at) > Lost; news {
+		n.report, n.user, n.host = is, word(user), word(host)
+		n.Sessions = readRows(is.List, server.UTC())
 	}
-	if news = !known || !is.Changed.Equal(was.Changed) || server.Sub(was.at) > Lost; news {
-		was.report = is
-		was.Sessions = readRows(is.List, server.UTC())
-	}
-	v.nodes[m.key] = node{was.report, server}
+	n.at = server
+	v.nodes[key] = n
 	return news
 }
 
@@ -88,16 +78,16 @@ func readRows(list render.List, at time.Time) []render.Row {
 // snapshot returns the rows of all hosts, unordered, and the hosts, sorted by name.
 func (v *view) snapshot(now time.Time) (rows []render.Row, all []render.Host) {
 	for key, n := range v.nodes {
-		asOf, name := v.here(n.at).UTC(), word(n.Host)
+		asOf := v.here(n.at).UTC()
 		if now.Sub(asOf) > Keep {
 			delete(v.nodes, key)
 			continue
 		}
-		h := render.Host{Name: name, User: word(n.User), AsOf: &asOf, Stale: now.Sub(asOf) > lost}
-		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
+		h := render.Host{Name: n.host, User: n.user, AsOf: &asOf, Stale: now.Sub(asOf) > lost}
+		remote := render.Remote{Name: n.host, User: n.user, AsOf: asOf, Stale: h.Stale}
 		for _, r := range n.Sessions {
 			r.Since, r.UpdatedAt = v.here(r.Since), v.here(r.UpdatedAt)
-			r.CreatedAt, r.FirstSeen, r.Host, r.Remote = r.Since, r.Since, name, &remote
+			r.CreatedAt, r.FirstSeen, r.Host, r.Remote = r.Since, r.Since, n.host, &remote
 			rows = append(rows, r)
 		}
 		all = append(all, h)

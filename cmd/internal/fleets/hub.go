@@ -92,10 +92,11 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	n := 0
 	h, err := change(c.dir(a), func(h *hub) error {
 		var names []string
-		for _, m := range h.Members {
-			names = append(names, m.Name())
-		}
-		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.Name() == c.Name })
+		h.Members = slices.DeleteFunc(h.Members, func(m fleet.Credential) bool {
+			name := cmp.Or(m.Host, m.User)
+			names = append(names, name)
+			return name == c.Name
+		})
 		if n = len(names) - len(h.Members); n == 0 {
 			return cli.Hint(typed.DidYouMean(c.Name, names), "%q has no access: none was given, or it is revoked", c.Name)
 		}
@@ -121,26 +122,10 @@ const (
 type hub struct {
 	dir string
 
-	Listen  string   `json:"listen"`
-	URL     string   `json:"url"` // as invitations name it
-	Pin     string   `json:"pin,omitempty"`
-	Members []member `json:"members"`
-}
-
-// member is an invited machine. Only that machine has the private half of its key.
-type member struct {
-	User string `json:"user"`
-	Host string `json:"host,omitempty"`
-	View bool   `json:"view,omitempty"`
-	Key  string `json:"key"`
-}
-
-// Name is what revoke takes.
-func (m member) Name() string {
-	if m.Host == "" {
-		return m.User
-	}
-	return m.Host
+	Listen  string             `json:"listen"`
+	URL     string             `json:"url"` // as invitations name it
+	Pin     string             `json:"pin,omitempty"`
+	Members []fleet.Credential `json:"members"` // of invited machines, which alone have the private keys
 }
 
 // makeHub makes the hub in dir. Machines reach it by name, "" for a server of this machine alone.
@@ -196,11 +181,7 @@ func change(dir string, f func(*hub) error) (*hub, error) {
 }
 
 func (h *hub) save() error {
-	config, err := h.config()
-	if err != nil {
-		return err
-	}
-	return errors.Join(writeJSON(h.Path(hubFile), h), writeJSON(h.Path(configFile), config))
+	return errors.Join(writeJSON(h.Path(hubFile), h), writeJSON(h.Path(configFile), h.config()))
 }
 
 // writeJSON writes a file.
@@ -216,13 +197,10 @@ type object = map[string]any
 
 // config returns the configuration of nats-server: an account for each user, so that a user's broken
 // or hostile machine locks out nobody else, and fills neither disk nor memory.
-func (h *hub) config() (object, error) {
+func (h *hub) config() object {
 	accounts := map[string]object{}
 	for _, m := range h.Members {
-		publish, subscribe, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
-		if err != nil {
-			return nil, err
-		}
+		publish, subscribe := m.Permissions()
 		if accounts[m.User] == nil {
 			accounts[m.User] = object{
 				"jetstream": object{"max_mem": 0, "max_file": 256 << 20, "max_streams": 1, "max_consumers": 500},
@@ -244,7 +222,7 @@ func (h *hub) config() (object, error) {
 	if len(accounts) == 0 {
 		c["authorization"] = object{"users": []string{}} // nobody may come in
 	}
-	return c, nil
+	return c
 }
 
 const maxPayload = 64 << 10
@@ -262,11 +240,14 @@ func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	}
 	key, errKey := pair.PublicKey()
 	seed, errSeed := pair.Seed()
+	a.Key = key
 	h, err := change(dir, func(h *hub) error {
-		h.Members = append(h.Members, member{a.User, a.Host, a.View, key})
-		a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
+		h.Members = append(h.Members, a)
 		return errors.Join(errKey, errSeed)
 	})
+	if err == nil {
+		a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
+	}
 	return a, h, err
 }
 
