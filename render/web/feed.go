@@ -1,12 +1,13 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ type feed struct {
 	transcripts *history.Sweeper
 
 	mu             sync.Mutex
-	rows           map[string]*shown // as they were published, by keyOf
+	rows           map[string]render.Row // as they were published, by keyOf
 	seen           []state.Seen
 	own, elsewhere []render.Row
 	requests       []requestNews // that are open, oldest first
@@ -58,7 +59,7 @@ func newFeed(o *Options) *feed {
 		o:           o,
 		meter:       newMeter(),
 		transcripts: history.NewSweeper(o.Store),
-		rows:        map[string]*shown{},
+		rows:        map[string]render.Row{},
 		streams:     map[queue]bool{},
 	}
 	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry))
@@ -167,15 +168,7 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 	for _, p := range u.Problems {
 		f.o.Log(p.Err)
 	}
-	turns := f.turns(u, seen)
-	alerts := map[string]state.Alert{} // by record
-	for _, c := range f.seer.Look(seen, u.Now) {
-		// Only the page that gets the event can know what its user looks at, and has chosen.
-		hearing := state.Hearing{Now: u.Now, Focus: state.FocusElsewhere}
-		if state.Decide(c.Alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify {
-			alerts[c.Session.Record()] = c.Alert
-		}
-	}
+	turns, alerts := f.turns(u, seen), f.seer.Look(seen, u.Now)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range u.Changed {
@@ -191,9 +184,14 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 	for i := range turns {
 		f.report("turn_created", &turns[i])
 	}
-	for _, s := range f.rows {
-		if alert, ok := alerts[s.row.Record()]; ok && s.row.Remote == nil {
-			f.notify(alert, &s.row)
+	for _, c := range alerts {
+		// Only the page that gets the event can know what its user looks at, and has chosen.
+		hearing := state.Hearing{Now: u.Now, Focus: state.FocusElsewhere}
+		is := state.Decide(c.Alert, state.Rules{On: state.AlertKinds[:]}, hearing)
+		for _, r := range f.rows {
+			if is.Verdict == state.Notify && r.Remote == nil && r.Record() == c.Session.Record() {
+				f.notify(c.Alert, &r)
+			}
 		}
 	}
 }
@@ -237,26 +235,13 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 	return said
 }
 
-// shown is one row as clients see it.
-type shown struct {
-	row  render.Row
-	json []byte
-}
-
-func newShown(row render.Row) *shown {
-	s := &shown{row: row}
-	s.json, _ = json.Marshal(&s.row) // rows always encode
-	return s
-}
-
 // isSame reports whether nothing of a row has changed. That another machine is heard again is no change.
-func (s *shown) isSame(now *shown) bool {
-	if now.row.Remote == nil {
-		return bytes.Equal(s.json, now.json)
+func isSame(was, now render.Row) bool {
+	if was.Remote != nil && now.Remote != nil {
+		remote := *now.Remote
+		remote.AsOf, now.Remote = was.Remote.AsOf, &remote
 	}
-	r, remote := now.row, *now.row.Remote
-	remote.AsOf, r.Remote = s.row.Remote.AsOf, &remote
-	return bytes.Equal(newShown(r).json, s.json)
+	return reflect.DeepEqual(was, now)
 }
 
 // keyOf returns the key of a row: its seat, or its session if it has none. A name contains no control
@@ -274,16 +259,14 @@ func keyOf(r *render.Row) string {
 func (f *feed) publish(seen []state.Seen) {
 	there := map[string]bool{}
 	for _, r := range hosts.Distinct(f.own, f.elsewhere) {
-		key, now := keyOf(r), newShown(*r)
-		there[key] = true
-		if was := f.rows[key]; was == nil {
-			f.emit("session_created", now, "")
-		} else if !was.isSame(now) {
-			f.emit("session_updated", now, "")
-		} else {
-			continue
+		key := keyOf(r)
+		was, known := f.rows[key]
+		there[key], f.rows[key] = true, *r
+		if !known {
+			f.emit("session_created", *r, "")
+		} else if !isSame(was, *r) {
+			f.emit("session_updated", *r, "")
 		}
-		f.rows[key] = now
 	}
 	var all []render.Row
 	for key, last := range f.rows {
@@ -296,8 +279,8 @@ func (f *feed) publish(seen []state.Seen) {
 		}
 		reason := "removed"
 		if i := slices.IndexFunc(all, func(r render.Row) bool { return keyOf(&r) == key }); i >= 0 {
-			if last = newShown(all[i]); !all[i].State.Live() {
-				reason = string(all[i].State)
+			if last = all[i]; !last.State.Live() {
+				reason = string(last.State)
 			}
 		}
 		f.emit("session_ended", last, reason)
@@ -312,7 +295,7 @@ func (f *feed) others(rows []render.Row, _ error) {
 	defer f.mu.Unlock()
 	f.at = time.Now()
 	f.elsewhere = slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
-		return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID] != nil
+		return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID].SeatID != ""
 	})
 	slices.SortStableFunc(f.elsewhere, func(a, b render.Row) int { return strings.Compare(a.Remote.Name, b.Remote.Name) })
 	f.publish(nil)
@@ -326,12 +309,8 @@ func (f *feed) list() render.List {
 }
 
 func (f *feed) listLocked() render.List {
-	l := render.List{Schema: render.ListSchema, GeneratedAt: f.at, Sessions: make([]render.Row, 0, len(f.rows))}
-	for _, s := range f.rows {
-		l.Sessions = append(l.Sessions, s.row)
-	}
-	l.Sessions = f.o.Queue.Arrange(l.Sessions)
-	return l
+	rows := f.o.Queue.Arrange(slices.Collect(maps.Values(f.rows)))
+	return render.List{Schema: render.ListSchema, GeneratedAt: f.at, Sessions: rows}
 }
 
 // local returns the sessions of this machine, the time of the evidence, and the newest event.
@@ -376,15 +355,15 @@ func frame(name string, v any) []byte {
 
 // change is the data of session_created, session_updated and session_ended.
 type change struct {
-	AgentID   string          `json:"agent_id"` // the seat
-	ProjectID string          `json:"project_id,omitempty"`
-	Timestamp string          `json:"timestamp"`
-	Reason    string          `json:"reason,omitempty"` // of an end: ended, lost, removed
-	Session   json.RawMessage `json:"session"`
+	AgentID   string     `json:"agent_id"` // the seat
+	ProjectID string     `json:"project_id,omitempty"`
+	Timestamp string     `json:"timestamp"`
+	Reason    string     `json:"reason,omitempty"` // of an end: ended, lost, removed
+	Session   render.Row `json:"session"`
 }
 
-func (f *feed) emit(name string, s *shown, reason string) {
-	f.report(name, change{s.row.SeatID, s.row.ProjectID, access.Time(f.at), reason, s.json})
+func (f *feed) emit(name string, r render.Row, reason string) {
+	f.report(name, change{r.SeatID, r.ProjectID, access.Time(f.at), reason, r})
 }
 
 // notice is the data of a notification event: something about a session that its user may want

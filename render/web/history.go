@@ -105,8 +105,6 @@ func number(r *http.Request, name string, usual, most int) (int, error) {
 const (
 	daysDefault = 7
 	daysMax     = 400
-	// statsFor is how long statistics are kept: each reads all that was recorded.
-	statsFor = 10 * time.Second
 )
 
 func (s *Server) getStats(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -114,7 +112,9 @@ func (s *Server) getStats(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.kept.get(fmt.Sprint("stats ", days), statsFor, func() (any, error) { return s.o.Stats(days) })
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	return s.o.Stats(days)
 }
 
 func (s *Server) getTimeline(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -123,10 +123,15 @@ func (s *Server) getTimeline(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, access.NewFault(http.StatusBadRequest, "bad_date",
 			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
-	return s.kept.get("timeline "+date, statsFor, func() (any, error) { return s.o.Timeline(date) })
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	return s.o.Timeline(date)
 }
 
-// option serves the result of an option's function.
-func (s *Server) option(name string, f func() (any, error)) handler {
-	return func(http.ResponseWriter, *http.Request) (any, error) { return s.kept.get(name, statsFor, f) }
+func (s *Server) getDigest(http.ResponseWriter, *http.Request) (any, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	return s.o.Digest()
 }
+
+func (s *Server) getConfig(http.ResponseWriter, *http.Request) (any, error) { return s.o.Config() }

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -79,7 +78,7 @@ type Server struct {
 	large    *semaphore.Weighted // bytes of bodies that are not small
 	deciding *semaphore.Weighted // events for the policy that ask for a decision
 	noting   *semaphore.Weighted // all others, so that they never take the place of a question
-	kept     memo
+	reading  sync.Mutex          // held by what reads all that was recorded, one at a time
 
 	ctx context.Context // ends when the server stops
 }
@@ -162,47 +161,24 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(err, <-stopped)
 }
 
-// logOnce returns log without repetitions, since a check that fails would otherwise log every second for as
-// long as a server runs, and without nil.
+// maxLogged is how many errors are remembered.
+const maxLogged = 1024
+
+// logOnce returns log without repetitions within an hour, since a check that fails would otherwise log every
+// second for as long as a server runs, and without nil.
 func logOnce(log func(error)) func(error) {
-	var m memo
+	var mu sync.Mutex
+	logged := map[string]time.Time{}
 	return func(err error) {
-		if err == nil {
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil || time.Since(logged[err.Error()]) < time.Hour {
 			return
 		}
-		_, _ = m.get(err.Error(), time.Hour, func() (any, error) { log(err); return nil, nil })
+		if len(logged) >= maxLogged {
+			clear(logged)
+		}
+		logged[err.Error()] = time.Now()
+		log(err)
 	}
-}
-
-// memo keeps results for a while, by key. It computes one at a time.
-type memo struct {
-	mu  sync.Mutex
-	all map[string]kept
-}
-
-type kept struct {
-	until time.Time
-	v     any
-}
-
-// maxKept is how many results are kept; further ones are not.
-const maxKept = 1024
-
-// get returns the result for key, which f computes if there is none. An error is not kept.
-func (m *memo) get(key string, keep time.Duration, f func() (any, error)) (any, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.all, func(_ string, k kept) bool { return time.Now().After(k.until) })
-	if k, is := m.all[key]; is {
-		return k.v, nil
-	}
-	v, err := f()
-	if err != nil || len(m.all) >= maxKept {
-		return v, err
-	}
-	if m.all == nil {
-		m.all = map[string]kept{}
-	}
-	m.all[key] = kept{time.Now().Add(keep), v}
-	return v, nil
 }

@@ -144,21 +144,20 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), firstView)
 			defer cancel()
-			answered, why := false, fmt.Errorf("no answer of %s", o.fleet.URL)
+			var is fleet.Shown
 			follow(ctx, a, *o.fleet, func(s fleet.Shown) {
-				rows, status, why = s.Rows, s.Hosts, cmp.Or(s.Err, why)
-				if s.Whole {
-					answered = true
+				if is = s; s.Whole {
 					cancel()
 				}
 			})
-			if answered {
+			if rows, status = is.Rows, is.Hosts; is.Whole {
 				return
 			}
+			why, age := cmp.Or(is.Err, fmt.Errorf("no answer of %s", o.fleet.URL)), ""
 			if k, ok := keptOf(a, *o.fleet); ok {
-				why = fmt.Errorf("%w; shown is what it said %s ago", why, term.Age(time.Since(k.AsOf)))
+				age = "; shown is what it said " + term.Age(time.Since(k.AsOf)) + " ago"
 			}
-			fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", why)
+			fmt.Fprintf(a.Stderr, "beckon: the fleet: %v%s\n", why, age)
 		})
 	}
 	for _, h := range o.asked {
