@@ -110,11 +110,11 @@ const (
 )
 
 // Follow asks the host until ctx ends: less often after each failure. It calls show with the
-// rows of the last good answer, at first and after each request.
-func (h *Host) Follow(ctx context.Context, show func([]render.Row)) {
+// rows of the last good answer and the host's status, at first and after each request.
+func (h *Host) Follow(ctx context.Context, show func(rows []render.Row, is render.Host, asked bool)) {
 	for wait := time.Duration(0); ; {
-		rows, _ := h.Last()
-		show(rows)
+		rows, is := h.Last()
+		show(rows, is, wait > 0)
 		select {
 		case <-ctx.Done():
 			return

@@ -136,7 +136,7 @@ func TestFollow(t *testing.T) {
 	h, _ := machine(t, dir, "a", func() ([]byte, error) { return list(t0, session("two", state.Idle, t0)), nil })
 	ctx, stop := context.WithCancel(t.Context())
 	var got []string
-	h.Follow(ctx, func(rows []render.Row) {
+	h.Follow(ctx, func(rows []render.Row, _ render.Host, _ bool) {
 		got = append(got, fmt.Sprint(rows[0].SessionID, rows[0].Remote.Stale))
 		if len(got) == 2 {
 			stop()

@@ -25,17 +25,13 @@ type Flags struct {
 	Fleet bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 }
 
-// Others are the other machines that a view shows.
-type Others struct {
-	app   *cli.App
-	asked []*hosts.Host     // by ssh
-	fleet *fleet.Credential // nil for none
-}
+// Others are the other machines that a view shows: a function for each that is asked by ssh, and one for
+// the fleet, which call show as Follow does.
+type Others []func(ctx context.Context, show func(fleet.Shown))
 
 // Others returns the machines to ask by ssh, those of --host and with --fleet the configured
 // ones, and the fleet, if this machine has joined one. With --fleet it is an error to have neither.
-func (f *Flags) Others(a *cli.App) (*Others, error) {
-	o := &Others{app: a}
+func (f *Flags) Others(a *cli.App) (o Others, err error) {
 	specs := slices.Clone(f.Host)
 	if f.Fleet {
 		specs = append(specs, a.Configured().Hosts...)
@@ -48,7 +44,11 @@ func (f *Flags) Others(a *cli.App) (*Others, error) {
 		if err != nil {
 			return o, cli.Usage("%w", err)
 		}
-		o.asked = append(o.asked, h)
+		o = append(o, func(ctx context.Context, show func(fleet.Shown)) {
+			h.Follow(ctx, func(rows []render.Row, is render.Host, asked bool) {
+				show(fleet.Shown{Rows: rows, Hosts: []render.Host{is}, Whole: asked})
+			})
+		})
 	}
 	if !f.Fleet {
 		return o, nil
@@ -59,47 +59,38 @@ func (f *Flags) Others(a *cli.App) (*Others, error) {
 		return o, err
 	case joined:
 		debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-		o.fleet = &acc
-	case len(o.asked) == 0:
+		o = append(o, func(ctx context.Context, show func(fleet.Shown)) { follow(ctx, a, acc, show) })
+	case len(o) == 0:
 		return o, errNoFleet
 	}
 	return o, nil
 }
 
 // Follow calls show with the sessions of the other machines, now and whenever they change,
-// until ctx ends, and with what is wrong with the fleet.
-func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
+// until ctx ends, and with what is wrong with them.
+func (o Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 	var mu sync.Mutex
-	var problem error
-	latest := make([][]render.Row, len(o.asked)+1)
-	update := func(i int, rows []render.Row, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if latest[i] = rows; i == len(o.asked) {
-			problem = err
-		}
-		show(slices.Concat(latest...), problem)
-	}
+	rows, problems := make([][]render.Row, len(o)), make([]error, len(o))
 	var all sync.WaitGroup
-	for i, h := range o.asked {
-		all.Go(func() { h.Follow(ctx, func(rows []render.Row) { update(i, rows, nil) }) })
-	}
-	if o.fleet != nil {
+	for i, each := range o {
 		all.Go(func() {
-			follow(ctx, o.app, *o.fleet, func(s fleet.Shown) {
+			each(ctx, func(s fleet.Shown) {
 				if lines := hosts.Silent(s.Hosts, time.Now()); s.Whole && s.Err == nil && len(lines) > 0 {
 					s.Err = errors.New(strings.Join(lines, "; "))
 				}
-				update(len(o.asked), s.Rows, s.Err)
+				mu.Lock()
+				defer mu.Unlock()
+				rows[i], problems[i] = s.Rows, s.Err
+				show(slices.Concat(rows...), cmp.Or(problems...))
 			})
 		})
 	}
 	all.Wait()
 }
 
-// firstView is how long a view waits for the fleet, and keepEvery how often it is stored.
+// firstView is how long a view waits for other machines, and keepEvery how often those of the fleet are stored.
 const (
-	firstView = 4 * time.Second
+	firstView = 5 * time.Second
 	keepEvery = 5 * time.Second
 )
 
@@ -108,13 +99,21 @@ const (
 func follow(ctx context.Context, a *cli.App, acc fleet.Credential, show func(fleet.Shown)) {
 	var background sync.WaitGroup
 	defer background.Wait()
-	k, _ := keptOf(a, acc)
-	show(fleet.Shown{Rows: k.Rows, Hosts: k.Hosts})
+	k, known := keptOf(a, acc)
+	early := func(err error) {
+		if err != nil && known {
+			err = fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
+		}
+		show(fleet.Shown{Rows: k.Rows, Hosts: k.Hosts, Err: err})
+	}
+	early(nil)
 	var saved time.Time
 	err := fleet.Follow(ctx, acc, func(s fleet.Shown) {
 		if !s.Whole {
-			s.Rows, s.Hosts = k.Rows, k.Hosts
-		} else if s.Err == nil && time.Since(saved) > keepEvery {
+			early(s.Err)
+			return
+		}
+		if s.Err == nil && time.Since(saved) > keepEvery {
 			saved = time.Now()
 			rows := a.Queue("").Arrange(s.Rows)
 			now := hosts.Kept{
@@ -128,9 +127,11 @@ func follow(ctx context.Context, a *cli.App, acc fleet.Credential, show func(fle
 		show(s)
 	})
 	if err != nil {
-		show(fleet.Shown{Err: err})
+		early(err)
 	}
 }
+
+var errSlow = errors.New("not all of it has arrived yet")
 
 // Ask returns the sessions of other machines as they are now, and each machine's status. For a
 // machine that cannot be asked it returns its last known rows and reports that on stderr.
@@ -139,34 +140,25 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 	if err != nil {
 		return nil, nil, err
 	}
+	shown := make([]fleet.Shown, len(o))
 	var all sync.WaitGroup
-	if o.fleet != nil {
+	for i, each := range o {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), firstView)
 			defer cancel()
-			var is fleet.Shown
-			follow(ctx, a, *o.fleet, func(s fleet.Shown) {
-				if is = s; s.Whole {
+			each(ctx, func(s fleet.Shown) {
+				if shown[i] = s; s.Whole {
 					cancel()
 				}
 			})
-			if rows, status = is.Rows, is.Hosts; is.Whole {
-				return
-			}
-			why, age := cmp.Or(is.Err, fmt.Errorf("no answer of %s", o.fleet.URL)), ""
-			if k, ok := keptOf(a, *o.fleet); ok {
-				age = "; shown is what it said " + term.Age(time.Since(k.AsOf)) + " ago"
-			}
-			fmt.Fprintf(a.Stderr, "beckon: the fleet: %v%s\n", why, age)
 		})
 	}
-	for _, h := range o.asked {
-		all.Go(func() { h.Ask(context.Background()) })
-	}
 	all.Wait()
-	for _, h := range o.asked {
-		asked, is := h.Last()
-		rows, status = append(rows, asked...), append(status, is)
+	for _, s := range shown {
+		rows, status = append(rows, s.Rows...), append(status, s.Hosts...)
+		if !s.Whole {
+			fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", cmp.Or(s.Err, errSlow))
+		}
 	}
 	for _, line := range hosts.Silent(status, time.Now()) {
 		fmt.Fprintf(a.Stderr, "beckon: %s\n", line)
