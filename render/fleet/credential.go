@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"strings"
 	"time"
@@ -97,8 +96,12 @@ func (a Credential) subject() string { return subjects + keyOf(a.User, a.Host) }
 // inbox is the prefix of the subjects that the replies to a key come to.
 func inbox(key string) string { return "_INBOX_beckon_" + key }
 
-// patience is how long a server may take to respond.
-const patience = 5 * time.Second
+// patience is how long a server may take to respond, and retry when what failed is tried again, or up to
+// twice as long.
+const (
+	patience = 5 * time.Second
+	retry    = time.Second
+)
 
 // ping is the interval of pings on an idle connection; after two without an answer it counts
 // as dead. Tests use less.
@@ -116,7 +119,7 @@ func dial(a Credential, name string, wake chan<- struct{}) (*nats.Conn, error) {
 	return DialOnce(a,
 		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
 		nats.PingInterval(ping), nats.MaxPingsOutstanding(2),
-		nats.CustomReconnectDelay(backOff),
+		nats.ReconnectWait(retry), nats.ReconnectJitter(retry, retry), // not all of a fleet at once
 		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
@@ -144,11 +147,4 @@ func DialOnce(a Credential, more ...nats.Option) (*nats.Conn, error) {
 		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
 	}
 	return nc, nil
-}
-
-// backOff returns how long to wait before the next try: up to half a minute, partly at random,
-// so that a fleet does not reconnect all at once.
-func backOff(attempts int) time.Duration {
-	most := min(30*time.Second, 250*time.Millisecond<<min(attempts, 8))
-	return most/4 + rand.N(most*3/4)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -65,24 +66,20 @@ func follow(ctx context.Context, a Credential, clock func() time.Time, show func
 		return err
 	}
 	f := &follower{nc: nc, js: js, clock: clock, show: show, view: newView()}
-	for try := 0; ; try++ {
-		before := nc.Stats().Reconnects
-		whole, err := f.read(ctx)
+	for {
+		err := f.read(ctx)
 		switch {
 		case !nc.IsConnected():
 			f.shown.Err = away(a, nc)
 		case err != nil:
 			f.shown.Err = fmt.Errorf("watching %s: %w", a.URL, err)
 		}
-		if whole || nc.Stats().Reconnects != before {
-			try = 0
-		}
 		f.draw()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-wake:
-		case <-time.After(min(backOff(try), look)):
+		case <-time.After(retry + rand.N(retry)):
 		}
 	}
 }
@@ -94,8 +91,8 @@ func (f *follower) draw() {
 }
 
 // read reads everything, then the changes, until the connection is lost, ctx ends or something else
-// fails. It reports whether it had everything.
-func (f *follower) read(ctx context.Context) (whole bool, err error) {
+// fails.
+func (f *follower) read(ctx context.Context) error {
 	reading := f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -108,18 +105,18 @@ func (f *follower) read(ctx context.Context) (whole bool, err error) {
 		Replicas:          1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
-		return false, errNoBucket
+		return errNoBucket
 	} else if err != nil {
-		return false, err
+		return err
 	}
 	values, err := c.Messages(jetstream.PullMaxMessages(1000))
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer values.Stop()
 	v, info := newView(), c.CachedInfo()
 	v.serverTime(info.TimeStamp, f.clock())
-	left, changed := info.NumPending, true
+	left, changed, whole := info.NumPending, true, false
 	for n := uint64(1); ; {
 		if left == 0 && !whole {
 			whole, f.view, f.shown.Whole, f.shown.Err = true, v, true, nil
@@ -129,18 +126,18 @@ func (f *follower) read(ctx context.Context) (whole bool, err error) {
 			changed = false
 		}
 		if ctx.Err() != nil || !f.nc.IsConnected() || f.nc.Stats().Reconnects != reading { // else it may be another server
-			return whole, nil
+			return nil
 		}
 		m, err := values.Next(jetstream.NextMaxWait(screenPause))
 		if errors.Is(err, nats.ErrTimeout) {
 			continue
 		}
 		if err != nil {
-			return whole, err
+			return err
 		}
 		meta, err := m.Metadata()
 		if err != nil || meta.Sequence.Consumer != n {
-			return whole, errors.New("values were lost")
+			return errors.New("values were lost")
 		}
 		n, left = n+1, meta.NumPending
 		changed = v.apply(strings.TrimPrefix(m.Subject(), subjects), m.Data(), meta.Timestamp, f.clock()) || changed

@@ -31,13 +31,10 @@ type Link struct {
 	said    string       // the newest problem
 }
 
-// Times of a link: retry is when what failed is put again, and pause the least time between two
-// values. Tests use a shorter beat.
-const (
-	retry = time.Second
-	pause = 200 * time.Millisecond
-)
+// pause is the least time between two values.
+const pause = 200 * time.Millisecond
 
+// beat is Beat, but in tests.
 var beat = Beat
 
 // Run publishes the rows until ctx ends. It waits for a server that is away, and returns an

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 type view struct {
 	nodes  map[string]node // by their keys
 	offset time.Duration   // from this machine's clock to the server's
-	timed  bool
 }
 
 // node is a host, with the server's time of its newest value.
@@ -26,14 +26,12 @@ type node struct {
 // lost is Lost, but in tests.
 var lost = Lost
 
-func newView() *view { return &view{nodes: map[string]node{}} }
+func newView() *view { return &view{map[string]node{}, math.MinInt64} }
 
 // serverTime records that the server's clock showed t when this machine's showed now. The
 // largest difference ever seen belongs to the least delayed message.
 func (v *view) serverTime(t, now time.Time) {
-	if d := t.Sub(now); !v.timed || d > v.offset {
-		v.offset, v.timed = d, true
-	}
+	v.offset = max(v.offset, t.Sub(now))
 }
 
 func (v *view) here(t time.Time) time.Time { return t.Add(-v.offset) }

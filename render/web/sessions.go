@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"slices"
 	"time"
@@ -49,12 +47,8 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 		id = rows[i].Record()
 	}
 	reader := live.NewReader(s.o.Store, s.o.Registry)
-	loaded, err := s.o.Store.Load(store.KeyOf(id))
-	if err == nil && loaded.Record() == id {
+	if loaded, err := s.o.Store.Load(store.KeyOf(id)); err == nil && loaded.Record() == id {
 		return reader.One(loaded, reader.Now()), nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return state.Seen{}, err
 	}
 	all, err := reader.Look(true) // a seat whose sessions are over, or a session that only the client's registry knows
 	if err != nil {
@@ -79,19 +73,6 @@ func (s *Server) session(_ *http.Request, v state.Seen) (any, error) {
 	return rows[0], nil
 }
 
-func seen(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} }
-
-func backburner(b body, until event.Millis) state.Action {
-	if b.Off {
-		return state.Action{Kind: state.ActBackburnerOff}
-	}
-	return state.Action{Kind: state.ActBackburner, Until: until}
-}
-
-func label(b body, _ event.Millis) state.Action {
-	return state.Action{Kind: state.ActLabel, Label: render.OneLine(b.Label)}
-}
-
 // undo serves POST /api/undo.
 func (s *Server) undo(http.ResponseWriter, *http.Request) (any, error) {
 	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
@@ -108,17 +89,25 @@ func (s *Server) undo(http.ResponseWriter, *http.Request) (any, error) {
 }
 
 // act returns a handler that folds an action of the user on a session and responds with its row.
-func (s *Server) act(action func(body, event.Millis) state.Action) handler {
+func (s *Server) act(kind state.ActionKind) handler {
 	return s.ofSession(func(r *http.Request, v state.Seen) (any, error) {
 		b, until, err := actionBody(r)
+		a := state.Action{Kind: kind}
 		switch {
 		case err != nil:
 			return nil, err
-		case v.Session.Seq == 0:
+		case kind == state.ActLabel:
+			a.Label = render.OneLine(b.Label)
+		case kind == state.ActBackburner && b.Off:
+			a.Kind = state.ActBackburnerOff
+		case kind == state.ActBackburner:
+			a.Until = until
+		}
+		if v.Session.Seq == 0 {
 			return nil, access.NewFault(http.StatusConflict, "no_hooks",
 				"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 		}
-		err = s.o.Act(action(b, until), v)
+		err = s.o.Act(a, v)
 		s.feed.Touch()
 		if err == nil {
 			v, err = s.named(r) // as it is now

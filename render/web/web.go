@@ -140,25 +140,24 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
-	stopped := make(chan error, 1)
-	context.AfterFunc(ctx, func() {
+	var work sync.WaitGroup
+	var stopped error
+	work.Go(func() { s.feed.run(ctx) })
+	work.Go(func() {
+		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
-		err := s.http.Shutdown(late)
-		if err != nil {
-			err = fmt.Errorf("stopping the server: %w", errors.Join(err, s.http.Close()))
+		if err := s.http.Shutdown(late); err != nil {
+			stopped = fmt.Errorf("stopping the server: %w", errors.Join(err, s.http.Close()))
 		}
-		stopped <- err
 	})
-	var work sync.WaitGroup
-	work.Go(func() { s.feed.run(ctx) })
 	err := s.http.Serve(s.guard.Listen(l))
+	cancel()
+	work.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	cancel()
-	work.Wait()
-	return errors.Join(err, <-stopped)
+	return errors.Join(err, stopped)
 }
 
 // maxLogged is how many errors are remembered.
