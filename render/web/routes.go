@@ -1,8 +1,12 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
+	"regexp"
 	"strings"
 
 	"beckon/render"
@@ -10,14 +14,14 @@ import (
 	"beckon/state"
 	"beckon/state/request"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/klauspost/compress/gzhttp"
 )
 
 // handler returns the response to a request, nil if it has responded itself, or why there is none.
 type handler = func(http.ResponseWriter, *http.Request) (any, error)
 
-// endpoint is a path that is served, with what it needs, takes and returns. /api describes them
-// all (openapi.go).
+// endpoint is a path that is served, with what it needs, takes and returns. /api describes them all.
 type endpoint struct {
 	pattern string
 	needs   access.Scope
@@ -150,4 +154,78 @@ func (s *Server) ofAnswerer(h func(*http.Request, request.From) (any, error)) ha
 		}
 		return h(r, from)
 	}
+}
+
+// object is a JSON object of the description.
+type object = map[string]any
+
+// describe serves GET /api: an OpenAPI document, made from the endpoints and their types.
+func (s *Server) describe(http.ResponseWriter, *http.Request) (any, error) {
+	paths, events := map[string]object{}, object{}
+	for _, e := range s.endpoints() {
+		method, path, _ := strings.Cut(e.pattern, " ")
+		if paths[path] == nil {
+			paths[path] = object{}
+		}
+		paths[path][strings.ToLower(method)] = e.operation(path)
+	}
+	for name, v := range payloads {
+		events[name] = schemaOf(v)
+	}
+	b, err := json.Marshal(object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title":       "beckon",
+			"version":     s.o.Version,
+			"description": "Which coding-agent session needs you. Errors are {error: {code, message, hint}}.",
+		},
+		"paths":      paths,
+		"components": object{"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
+		"x-events":   events, // the data of the events of /events, by their names
+	})
+	// A later version may add members to any object.
+	return json.RawMessage(bytes.ReplaceAll(b, []byte(`,"additionalProperties":false`), nil)), err
+}
+
+var pathParam = regexp.MustCompile(`\{(\w+)\}`)
+
+func (e endpoint) operation(path string) object {
+	params := []object{}
+	for _, m := range pathParam.FindAllStringSubmatch(path, -1) {
+		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+	}
+	for name := range strings.FieldsSeq(e.query) {
+		params = append(params, object{"name": name, "in": "query", "schema": object{"type": "string"}})
+	}
+	media, is := e.gives.(string)
+	schema := &jsonschema.Schema{Type: "string"}
+	if !is {
+		media, schema = "application/json", schemaOf(e.gives)
+	}
+	op := object{
+		"summary":    e.about,
+		"parameters": params,
+		"responses":  object{"200": object{"description": "done", "content": object{media: object{"schema": schema}}}},
+	}
+	if e.needs != access.Open {
+		op["security"] = []object{{"token": []string{}}}
+	}
+	if e.takes != nil {
+		op["requestBody"] = object{"content": object{"application/json": object{"schema": schemaOf(e.takes)}}}
+	}
+	return op
+}
+
+// schemaOf returns the schema of a value's type, nil for an object of no fixed type.
+func schemaOf(v any) *jsonschema.Schema {
+	if v == nil {
+		return &jsonschema.Schema{Type: "object"}
+	}
+	schema, err := jsonschema.ForType(reflect.TypeOf(v), &jsonschema.ForOptions{
+		TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[json.RawMessage](): {Description: "any value"}},
+	})
+	if err != nil {
+		panic(err) // a test describes every type
+	}
+	return schema
 }
