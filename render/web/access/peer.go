@@ -117,7 +117,8 @@ func (l *listener) Accept() (net.Conn, error) {
 			others = 0
 		}
 		taken.leave = sync.OnceFunc(func() { l.all.Add(-1); l.others.Add(-others) })
-		if all, strangers := l.all.Add(1), l.others.Add(others); all <= maxConns && (others == 0 || strangers <= maxOthers) {
+		all, strangers := l.all.Add(1), l.others.Add(others)
+		if all <= maxConns && (others == 0 || strangers <= maxOthers) {
 			return taken, nil
 		}
 		_ = taken.Close()
