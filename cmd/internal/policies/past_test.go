@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 
 func pastCalls(t *testing.T, r *past, path string) (list []string) {
 	t.Helper()
-	err := r.each(t.Context(), path, func(c call) {
+	err := r.each(path, func(c call) {
 		p := gjson.ParseBytes(c.Payload)
 		if !p.IsObject() || c.place == "" {
 			t.Errorf("%s: %s", c.place, c.Payload)
@@ -51,18 +50,6 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r := &past{}
-	err := r.each(ctx, "../../../event/transcript/testdata", func(call) {
-		t.Error("a call of a context that has ended")
-	})
-	if err == nil {
-		t.Error("no error")
-	}
-}
-
 // A linked directory is read, and a directory that cannot be read does not hide the others.
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
@@ -92,7 +79,7 @@ func TestDirectories(t *testing.T) {
 	}
 	n := 0
 	r := &past{}
-	if err := r.each(t.Context(), link, func(call) { n++ }); n != 1 || err == nil {
+	if err := r.each(link, func(call) { n++ }); n != 1 || err == nil {
 		t.Errorf("beside a closed directory: %d calls, error %v", n, err)
 	}
 }

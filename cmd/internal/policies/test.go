@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,8 +28,10 @@ import (
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/render"
+	"beckon/render/term"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/gjson"
 )
 
 type testCmd struct {
@@ -38,10 +43,12 @@ type testCmd struct {
 	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
 }
 
-// call is an event to evaluate, and the file and line that it is from.
+// call is an event to evaluate.
 type call struct {
 	policy.Event
-	place string
+	place    string // the file and line that it is from
+	decision string // that a test expects
+	text     string // of a test: the tool and its input, as written
 }
 
 // trial evaluates a call, whose answer nobody gets.
@@ -90,18 +97,14 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	// Programs in a session of their own do not get Ctrl-C.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	now := policy.Event{Kind: e.Kind, Payload: payload, At: time.Now(), ProjectDir: trust.ProjectOf(s.Project)}
 	r := trial(ctx, s, hooks, call{Event: now})
 	printNotices(a, "note: ", notices)
 	printResult(a, r, e.Tool.Name)
 	return nil
-}
-
-// interruptible returns a context that ends on Ctrl-C, which programs in a session of their own do not get.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
 // payload returns the file's payload, or one built from the flags.
@@ -244,7 +247,7 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 		return 0, 0, err
 	}
 	for _, x := range cases {
-		got, by := decided(trial(context.Background(), s, hooks, x.call))
+		got, by := decided(trial(context.Background(), s, hooks, x))
 		if x.decision == got {
 			passed++
 			continue
@@ -265,15 +268,8 @@ const suffix = ".policytest.txtar"
 // decisions are the words that a case may expect. pass is no decision.
 var decisions = []string{"deny", "ask", "allow", "warn", "pass"}
 
-// testCase is a call and what is expected of it. Its place is the line in the file.
-type testCase struct {
-	call
-	decision string
-	text     string // the tool and its input, as written
-}
-
 // parseCases parses a test file, whose calls are made in cwd. policy is nil if the file has none.
-func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err error) {
+func parseCases(data []byte, cwd string) (policy []byte, cases []call, err error) {
 	files := map[string][]byte{}
 	for _, part := range txtar.Parse(data).Files {
 		files[part.Name] = part.Data
@@ -303,10 +299,10 @@ func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err e
 	return files["policy.json"], cases, nil
 }
 
-func parseCase(text, cwd string) (c testCase, err error) {
+func parseCase(text, cwd string) (c call, err error) {
 	decision, rest := word(text)
 	tool, input := word(rest)
-	c = testCase{decision: decision, text: tool + ": " + input, call: call{Event: policy.Event{ProjectDir: cwd, Skip: onlyRules}}}
+	c = call{Event: policy.Event{ProjectDir: cwd, Skip: onlyRules}, decision: decision, text: tool + ": " + input}
 	if !slices.Contains(decisions, decision) {
 		return c, fmt.Errorf("%q is not a decision (one of %s)", decision, strings.Join(decisions, ", "))
 	}
@@ -335,4 +331,112 @@ func parseCase(text, cwd string) (c testCase, err error) {
 func word(s string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
 	return first, strings.TrimSpace(rest)
+}
+
+const (
+	pastDays = 30
+	examples = 3 // how many calls are shown of each kind
+)
+
+// past evaluates the calls in the client's transcripts, and prints those that the policy answers.
+func (c *testCmd) past(a *cli.App, s policy.Sources) error {
+	hooks, _, err := c.hooks(s)
+	if err != nil {
+		return err
+	}
+	read, path := past{}, c.File
+	if path == "" {
+		read.since, path = time.Now().AddDate(0, 0, -pastDays), filepath.Join(a.ClaudeDir(), "projects")
+	} else if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("reading the past: %w", err)
+	}
+	calls, answered, answers := 0, 0, map[string][]string{}
+	err = read.each(path, func(x call) {
+		calls++
+		if word, hooks := decided(trial(context.Background(), s, hooks, x)); word != "pass" {
+			answered++
+			by := word + " " + strings.Join(hooks, ", ")
+			when := x.At.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(x.ProjectDir, x.place))
+			subject := trust.Kept(policy.SubjectOf(x.Payload))
+			answers[by] = append(answers[by], fmt.Sprintf("%s %s: %s", when, x.Kind, subject))
+		}
+	})
+	for _, by := range slices.SortedFunc(maps.Keys(answers), func(x, y string) int {
+		return cmp.Or(len(answers[y])-len(answers[x]), strings.Compare(x, y))
+	}) {
+		fmt.Fprintf(a.Stdout, "%s: %s\n", render.OneLine(by), term.Plural(len(answers[by]), "call"))
+		printNotices(a, "    ", answers[by][:min(examples, len(answers[by]))])
+	}
+	fmt.Fprintf(a.Stdout, "%d of %s answered\n", answered, term.Plural(calls, "call"))
+	if read.broken > 0 {
+		fmt.Fprintf(a.Stdout, "%s could not be read\n", term.Plural(read.broken, "line"))
+	}
+	return err
+}
+
+// past reads the calls of earlier sessions from the client's transcripts.
+type past struct {
+	since  time.Time // calls before it are skipped, and files last written before it
+	broken int       // lines that are not JSON
+	seen   map[string]bool
+}
+
+// each calls do for the calls of a file, or of the files ending in .jsonl below a directory. A call
+// in several files counts the first time. After an error the other files are read.
+func (p *past) each(root string, do func(call)) (failed error) {
+	p.seen = map[string]bool{}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real // WalkDir does not follow its root
+	}
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
+		}
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(p.since) &&
+			(path == root || strings.HasSuffix(path, ".jsonl")) {
+			err = p.file(path, do)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+		return nil
+	})
+	return failed
+}
+
+func (p *past) file(path string, do func(call)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const maxLine = 64 << 20 // a call may write a whole file
+	in := bufio.NewScanner(f)
+	in.Buffer(make([]byte, 64<<10), maxLine)
+	for n := 1; in.Scan(); n++ {
+		line := gjson.ParseBytes(in.Bytes())
+		if !line.IsObject() || !gjson.ValidBytes(in.Bytes()) {
+			p.broken += min(len(bytes.TrimSpace(in.Bytes())), 1)
+			continue
+		}
+		for _, block := range line.Get("message.content").Array() {
+			id, at := block.Get("id").Str, line.Get("timestamp").Time()
+			if block.Get("type").Str != "tool_use" || id != "" && p.seen[id] || at.Before(p.since) {
+				continue // a resumed transcript repeats it
+			}
+			p.seen[id] = true
+			cwd := line.Get("cwd").Str
+			name, input := block.Get("name").Str, cmp.Or(block.Get("input").Raw, "{}")
+			payload, err := toolCall(line.Get("sessionId").Str, cwd, name, id, input)
+			if err == nil {
+				ev := policy.Event{Kind: event.PreToolUse, Payload: payload, At: at, ProjectDir: cwd, Skip: onlyRules}
+				do(call{Event: ev, place: fmt.Sprintf("%s:%d", path, n)})
+			}
+		}
+	}
+	if in.Err() != nil {
+		return fmt.Errorf("reading %s: %w", path, in.Err())
+	}
+	return nil
 }
