@@ -50,13 +50,14 @@ func (a *Actor) work(t event.Millis) {
 	a.Active = max(a.Active, t)
 }
 
-// end ends every actor's turn at t.
-func (f *fold) end(t event.Millis, how string) {
+// end ends at t the turns of the actors that ends accepts; nil is all.
+func (f *fold) end(t event.Millis, how string, ends func(*Actor) bool) {
 	f.main()
 	for i := range f.s.Actors {
-		f.endActor(&f.s.Actors[i], t, how)
+		if a := &f.s.Actors[i]; ends == nil || ends(a) {
+			f.endActor(a, t, how)
+		}
 	}
-	f.forget()
 }
 
 // endActor ends one actor's turn at t and closes the calls opened before. A Stop replaces an end
@@ -176,14 +177,11 @@ func (f *fold) snapshot(e *event.Event) {
 // reconcile ends the running subagents that started by t and that keep rejects: killed
 // subagents never send SubagentStop.
 func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
-	for i := range f.s.Actors {
-		a := &f.s.Actors[i]
-		if a.ID != "" && a.running() && a.Started <= t && !keep(a) {
-			f.endActor(a, t, EndIdle)
-		}
-	}
-	f.forget()
+	f.end(t, EndIdle, func(a *Actor) bool { return a.ID != "" && a.running() && a.Started <= t && !keep(a) })
 }
+
+// atWork handles an event that only shows its actor at work.
+func (f *fold) atWork(e *event.Event) { f.actor(e).work(e.At) }
 
 // listsRunning reports whether the newest snapshot lists the subagent as running.
 func (s *Session) listsRunning(id string) bool {
@@ -230,15 +228,6 @@ func (f *fold) subagentStop(e *event.Event) {
 		})
 	}
 	f.endActor(f.actor(e), e.At, EndStop)
-	f.forget()
-}
-
-// forget drops the subagents that stopped longest ago.
-func (f *fold) forget() {
-	for n := len(f.s.Actors) - 1 - len(f.s.Subagents()); n > maxStopped; n-- {
-		i := leastUseful(f.s.Actors, func(a Actor) (bool, event.Millis) { return a.ID == "" || a.running(), a.Ended })
-		f.s.Actors = slices.Delete(f.s.Actors, i, i+1)
-	}
 }
 
 // Subagents returns the subagents that still run, in the order they started.

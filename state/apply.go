@@ -88,7 +88,15 @@ func (f *fold) event(e *event.Event) {
 			f.s.Removed, f.s.Undo = 0, Undo{}
 		}
 	}
-	f.handle(e)
+	for _, h := range handlers {
+		switch {
+		case h.kind != e.Kind:
+		case h.mains && e.AgentID != "":
+			f.atWork(e)
+		default:
+			h.handle(f, e)
+		}
+	}
 	f.settle(e.Kind.Activity() && e.Kind != event.UserPromptSubmit && e.Kind != event.SessionStart)
 }
 
@@ -117,51 +125,30 @@ func rewind(s *Session, t event.Millis) {
 	s.Seq, s.Counts, s.Backburner.Until = seq, counts, until // these are not times of the past
 }
 
-// handle folds what an event says besides its metadata.
-func (f *fold) handle(e *event.Event) {
-	switch e.Kind {
-	case event.UserPromptSubmit, event.PreCompact, event.PostCompact:
-		if e.AgentID != "" { // of a subagent they only show that it works
-			f.actor(e).work(e.At)
-			return
-		}
-	}
-	switch e.Kind {
-	case event.SessionStart:
-		f.sessionStart(e)
-	case event.SessionEnd:
-		f.sessionEnd(e)
-	case event.UserPromptSubmit:
-		f.prompt(e)
-	case event.PreToolUse:
-		f.preTool(e)
-	case event.PermissionRequest:
-		f.permission(e)
-	case event.PostToolUse, event.PostToolUseFailure:
-		f.postTool(e)
-	case event.PermissionDenied:
-		f.denied(e)
-	case event.PostToolBatch:
-		f.batch(e)
-	case event.Stop:
-		f.stop(e)
-	case event.StopFailure:
-		f.stopFailure(e)
-	case event.SubagentStart:
-		f.actor(e).work(e.At)
-	case event.SubagentStop:
-		f.subagentStop(e)
-	case event.PreCompact:
-		f.preCompact(e)
-	case event.PostCompact:
-		f.postCompact(e)
-	case event.Notification:
-		f.notification(e)
-	case event.Elicitation:
-		f.elicitation(e)
-	case event.ElicitationResult:
-		f.elicitationResult(e)
-	}
+// handlers fold what events say besides their metadata.
+var handlers = [...]struct {
+	kind   event.Kind
+	handle func(*fold, *event.Event)
+	mains  bool // of a subagent it only shows that it works
+}{
+	{event.SessionStart, (*fold).sessionStart, false},
+	{event.SessionEnd, (*fold).sessionEnd, false},
+	{event.UserPromptSubmit, (*fold).prompt, true},
+	{event.PreToolUse, (*fold).preTool, false},
+	{event.PermissionRequest, (*fold).permission, false},
+	{event.PostToolUse, (*fold).postTool, false},
+	{event.PostToolUseFailure, (*fold).postTool, false},
+	{event.PermissionDenied, (*fold).denied, false},
+	{event.PostToolBatch, (*fold).batch, false},
+	{event.Stop, (*fold).stop, false},
+	{event.StopFailure, (*fold).stopFailure, false},
+	{event.SubagentStart, (*fold).atWork, false},
+	{event.SubagentStop, (*fold).subagentStop, false},
+	{event.PreCompact, (*fold).preCompact, true},
+	{event.PostCompact, (*fold).postCompact, true},
+	{event.Notification, (*fold).notification, false},
+	{event.Elicitation, (*fold).elicitation, false},
+	{event.ElicitationResult, (*fold).elicitationResult, false},
 }
 
 // duplicate reports whether e is a copy that a second entry in the client's settings sent. Equal

@@ -57,9 +57,15 @@ const maxSize = 64<<10 - 512
 // bound drops what exceeds the limits, the least useful first: the oldest subagents and calls
 // that nobody waits for.
 func bound(s *Session) {
-	for len(s.Actors) > maxActors {
+	stopped := 0
+	for i := range s.Actors {
+		if !s.Actors[i].running() {
+			stopped++
+		}
+	}
+	for ; len(s.Actors) > maxActors || stopped > maxStopped; stopped-- {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
-			return a.ID == "" || a.waits(), a.Active
+			return a.ID == "" || a.running() || a.waits(), a.Active
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
 	}
@@ -111,6 +117,6 @@ func (s *Session) shortened(most int) *Session {
 			v.SetString(event.Cut(v.String(), most))
 		}
 	})
-	short.ID = s.ID
+	short.ID, short.Late = s.ID, s.Late
 	return &short
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -28,15 +29,7 @@ func (f *fold) metadata(e *event.Event) {
 	if o := e.Origin; o != nil && e.At >= s.OriginAt && (e.AgentID == "" || s.OriginAt == 0) {
 		s.OriginAt = e.At
 		s.Origin = *o
-		if o.Seat != "" {
-			s.Seat = o.Seat
-		}
-		if o.ProjectID != "" {
-			s.ProjectID = o.ProjectID
-		}
-		if o.Part != "" {
-			s.Part = o.Part
-		}
+		s.Seat, s.ProjectID, s.Part = cmp.Or(o.Seat, s.Seat), cmp.Or(o.ProjectID, s.ProjectID), cmp.Or(o.Part, s.Part)
 	}
 }
 
@@ -47,7 +40,7 @@ func (f *fold) sessionStart(e *event.Event) {
 		f.postCompact(e)
 		return
 	}
-	f.end(e.At, EndStart)
+	f.end(e.At, EndStart, nil)
 	if e.At >= f.s.Start.At {
 		f.s.Start = Mark{At: e.At, Reason: e.Source}
 	}
@@ -66,7 +59,7 @@ func (f *fold) sessionEnd(e *event.Event) {
 	if e.At <= f.s.Start.At {
 		return // the end of the run before a resume, folded late
 	}
-	f.end(e.At, EndStop)
+	f.end(e.At, EndStop, nil)
 	f.s.End = Mark{At: e.At, Reason: e.Reason}
 	f.s.Seen = max(f.s.Seen, e.At)
 }

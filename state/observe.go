@@ -172,11 +172,7 @@ func (f *fold) observe(o *Observed) {
 func (f *fold) halt(o *Observed) {
 	past := func(a *Actor) bool { return a.running() && a.Active <= o.At }
 	if o.Source == FromRegistry {
-		for i := range f.s.Actors {
-			if a := &f.s.Actors[i]; past(a) {
-				f.endActor(a, o.At, EndHalt)
-			}
-		}
+		f.end(o.At, EndHalt, past)
 		if f.s.Stop.Snapshot < o.At {
 			f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), agentTask)
 		}
@@ -196,11 +192,7 @@ func (f *fold) endWaited(t event.Millis, how string, ends func(*Actor) bool) {
 			since = min(since, c.At)
 		}
 	}
-	for i := range f.s.Actors {
-		if a := &f.s.Actors[i]; (a.ID == "" || a.Started >= since) && ends(a) {
-			f.endActor(a, t, how)
-		}
-	}
+	f.end(t, how, func(a *Actor) bool { return (a.ID == "" || a.Started >= since) && ends(a) })
 	f.endCompaction(t)
 }
 

@@ -19,11 +19,11 @@ const Schema = 1
 // Limits that keep a session file under 64 KiB. Beyond them the oldest or least useful items are dropped.
 const (
 	maxActors  = 24
+	maxStopped = 9  // of them: the main conversation, and subagents that are still shown
 	maxCalls   = 32 // open calls over all actors
 	maxClosed  = 32 // tombstones of closed calls, none older than a minute
 	maxRecent  = 48 // events of the last seconds, to detect a second install's copies
 	maxSeeing  = 16 // observations: one of each source and kind
-	maxStopped = 8  // stopped subagents that are still shown
 	maxDenials = 8  // refused calls with their reasons
 )
 
@@ -82,6 +82,9 @@ type Session struct {
 
 	// Last is the newest event folded; Reason is its name.
 	Last Mark `json:"last,omitzero"`
+
+	// Late is the store's: the names of the files in late/ whose events the session contains.
+	Late string `json:"late,omitempty"`
 }
 
 // Mark is something that happened once, with its reason and details.

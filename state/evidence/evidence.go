@@ -112,8 +112,8 @@ func LauncherID(s string) string {
 // Local reports whether o's files are on this machine.
 func Local(o *event.Origin) bool { return o.Host == "" || o.Host == ThisMachine().Host }
 
-// Words returns the agent's last message in the transcript at path, and when it was written. It returns
-// nothing if the agent has gone on since, or if o is another machine, whose files are not this one's.
+// Words returns the agent's last message in the transcript at path, and when it was written; nothing if
+// the agent has gone on since, or if o is another machine, whose files are not this one's.
 func Words(o *event.Origin, path string) (text string, at event.Millis) {
 	return LastWords(o, path, transcript.MaxText)
 }
