@@ -24,10 +24,10 @@ type Follower struct {
 	Recheck time.Duration // between checks of processes, and of files whose changes nothing reports: 1 s
 	Pause   time.Duration // the least time between updates, for a caller that draws a screen: none
 
-	r    *Reader
-	keep bool // archive nothing
-	once bool // there is no second look, so what it sees is kept in one piece of memory
-	seen []state.Seen
+	r        *Reader
+	archived bool // the archive, too, and archive nothing
+	once     bool // there is no second look, so what it sees is kept in one piece of memory
+	seen     []state.Seen
 
 	now      event.Millis
 	known    readings
@@ -210,7 +210,7 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	if f.registry.Swap(false) || d == everything || d == recheck && !f.files.on(f.r.registry) {
 		f.known = f.r.readRegistry()
 	}
-	keys, err := f.r.st.List()
+	keys, err := f.r.st.List(f.archived)
 	if err == nil && len(keys) == 0 && d == everything {
 		err = f.r.st.Writable()
 	}
@@ -236,7 +236,7 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 			}
 			e.file = plainfile.Version{}
 		}
-		if d != changes && !f.keep && f.r.archive(e.seen, f.now) {
+		if d != changes && !f.archived && f.r.archive(e.seen, f.now) {
 			continue
 		}
 		f.entries[k] = e

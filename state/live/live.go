@@ -59,32 +59,14 @@ func (r *Reader) Now() event.Millis {
 // Look is the first look of a Follower. If archived is set it adds the archive, and archives nothing.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	f := NewFollower(r)
-	f.keep, f.once = archived, true
+	f.archived, f.once = archived, true
 	_, _, err := f.look(everything)
 	snap := Snapshot{Now: f.now, Seen: f.seen, Problems: f.problems, Staged: r.staged != nil}
 	hookless := f.list(true)
 	if len(f.entries) != len(f.seen)+len(hookless) {
 		snap.Seen = f.list(false)
 	}
-	if err != nil || !archived {
-		snap.Seen = append(snap.Seen, hookless...)
-		return snap, err
-	}
-	l, err := r.st.ListArchived()
-	old, problems := store.ReadAll(l, func(k store.Key, v *state.Seen) error {
-		err := r.st.Read(k, &v.Session)
-		if err == nil {
-			r.seeAlone(v, f.known, f.now)
-		}
-		return err
-	})
-	snap.Problems = append(snap.Problems, problems...)
-	snap.Seen = append(snap.Seen, old...)
-	for _, v := range hookless {
-		if !slices.ContainsFunc(old, func(o state.Seen) bool { return o.Session.ID == v.Session.ID }) {
-			snap.Seen = append(snap.Seen, v)
-		}
-	}
+	snap.Seen = append(snap.Seen, hookless...)
 	return snap, err
 }
 
@@ -92,16 +74,11 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
 	r.begin()
 	v := state.Seen{Session: s}
-	r.seeAlone(&v, r.readRegistry(), now)
-	return v
-}
-
-// seeAlone is see, with what the session's status line reported.
-func (r *Reader) seeAlone(v *state.Seen, known readings, now event.Millis) {
-	r.see(v, known, now)
+	r.see(&v, r.readRegistry(), now)
 	if !r.SkipMeters {
 		v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(v.Session.Record())))
 	}
+	return v
 }
 
 // begin begins a look: what may be read once for all sessions is read anew.

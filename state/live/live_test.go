@@ -241,9 +241,10 @@ func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	if err := d.st.Lines(store.Select{Key: "s1", Kind: "turn"}, func(l *store.Line) { texts = append(texts, l.Turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
 		t.Errorf("turns %q, %v", texts, err)
 	}
-	l, err := d.st.ListArchived()
-	if old, _ := store.ReadAll(l, d.st.Read); err != nil || len(old) != 1 {
-		t.Errorf("%d sessions in the archive, %v", len(old), err)
+	live, err := d.st.List(false)
+	all, err2 := d.st.List(true)
+	if len(live) != 0 || len(all) != 1 || err != nil || err2 != nil {
+		t.Errorf("%q are live of %q, %v, %v", live, all, err, err2)
 	}
 }
 

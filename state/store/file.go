@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"beckon/event/plainfile"
@@ -167,13 +166,6 @@ func keyIn(name string) Key {
 	return Key(k)
 }
 
-// numberIn returns the number at the beginning of a file name.
-func numberIn(name string) int64 {
-	digits, _, _ := strings.Cut(name, "-")
-	n, _ := strconv.ParseInt(digits, 10, 64)
-	return n
-}
-
 // unique returns a unique word, which need not be secret.
 func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }
 
@@ -188,12 +180,13 @@ func (st *Store) Load(k Key) (s state.Session, err error) {
 
 // Read is Load into s, of the files alone. A file that is damaged is reported, and set aside.
 func (st *Store) Read(k Key, s *state.Session) error {
-	_, _, err := st.read(k, s)
+	_, err := st.read(k, s)
 	if errors.Is(err, errDamaged) && st.settle(k) == nil {
-		if _, _, again := st.read(k, s); again == nil {
-			return nil
+		if _, again := st.read(k, s); again == nil {
+			err = nil
 		}
 	}
+	s.Late = "" // for writers alone
 	return err
 }
 
@@ -208,45 +201,40 @@ type Problem struct {
 
 // Live returns every live session, sorted by key, and those that could not be read.
 func (st *Store) Live() ([]state.Session, []Problem, error) {
-	keys, err := st.List()
+	keys, err := st.List(false)
 	if err != nil {
 		return nil, nil, err
 	}
-	sessions, problems := ReadAll(keys, st.Read)
+	sessions, problems := st.readAll(keys)
 	return sessions, problems, nil
 }
 
-// List lists the live sessions, sorted, once the events that wait have been applied.
-func (st *Store) List() ([]Key, error) {
+// List lists the live sessions, or with the archive all, sorted, once the events that wait have been applied.
+func (st *Store) List(archived bool) ([]Key, error) {
 	_ = st.TakeLate()
 	keys, err := st.keys(sessionsDir)
+	if archived {
+		old, e := st.keys(archiveDir)
+		keys, err = append(keys, old...), errors.Join(err, e)
+	}
 	slices.Sort(keys)
-	return keys, err
+	return slices.Compact(keys), err // a killed resume leaves its old file in the archive
 }
 
-// ListArchived lists the sessions in the archive.
-func (st *Store) ListArchived() ([]Key, error) {
-	keys, err := st.keys(archiveDir)
-	// A killed resume leaves its old file here.
-	return slices.DeleteFunc(keys, func(k Key) bool { return plainfile.Exists(st.session(k)) }), err
-}
-
-// ReadAll calls read for every session of keys, on all processors, and returns the values read and the
-// sessions that could not be read. A session that has just been archived is left out.
-func ReadAll[T any](keys []Key, read func(k Key, t *T) error) (all []T, problems []Problem) {
-	all, errs := make([]T, len(keys)), make([]error, len(keys))
-	Parallel(len(all), func(i int) { errs[i] = read(keys[i], &all[i]) })
-	n := 0
+// readAll reads sessions, on all processors, and returns those that could not be read, too. A session that has
+// just been removed is left out.
+func (st *Store) readAll(keys []Key) (all []state.Session, problems []Problem) {
+	read, errs := make([]state.Session, len(keys)), make([]error, len(keys))
+	Parallel(len(keys), func(i int) { errs[i] = st.Read(keys[i], &read[i]) })
 	for i, err := range errs {
 		switch {
 		case err == nil:
-			all[n] = all[i]
-			n++
+			all = append(all, read[i])
 		case !errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, Problem{keys[i], err})
 		}
 	}
-	return all[:n], problems
+	return all, problems
 }
 
 // keys lists the sessions that have a file in dir.
@@ -278,16 +266,14 @@ func (st *Store) Versions(k Key) (file, meter plainfile.Version) {
 // Parallel calls do for every number below n, on all processors: reading small files is mostly system
 // calls, which run in parallel.
 func Parallel(n int, do func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-			do(int(i))
-		}
+	var all sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/16)) // for few, more cost more than they save
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < n; i += workers {
+				do(i)
+			}
+		})
 	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n/16) - 1 { // for few, workers cost more than they save
-		others.Go(work)
-	}
-	work()
-	others.Wait()
+	all.Wait()
 }

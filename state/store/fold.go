@@ -132,9 +132,6 @@ func (h *locked) finalWords(u *Update) {
 		return
 	}
 	path, o := cmp.Or(e.TranscriptPath, h.s.Transcript), cmp.Or(e.Origin, &h.s.Origin)
-	if path == "" {
-		return
-	}
 	if text, at := u.Words(o, path); at > max(h.s.Prompt.At, h.s.Stop.At, h.s.Start.At) {
 		e.Message = event.CutTail(redact.Text(text), event.MaxMessage)
 		h.st.strip(e)
@@ -199,14 +196,12 @@ type locked struct {
 	key   Key
 	lock  *lockFile
 	s     *state.Session
-	first int64         // the number before the first one of a session that begins anew
-	dir   string        // directory of the session's file; empty if there is none
-	past  bool          // it was over when it was read, and still is
-	dirty bool          // s is newer than its file
-	late  []string      // files in late/ whose events s contains
-	day   string        // of the newest of lines
-	lines []byte        // history to append once the session's file is written
-	aside *state.Action // to be applied after the event that begins the session
+	first int64  // the number before the first one of a session that begins anew
+	dir   string // directory of the session's file; empty if there is none
+	past  bool   // it was over when it was read, and still is
+	dirty bool   // s is newer than its file
+	day   string // of the newest of lines
+	lines []byte // history to append once the session's file is written
 }
 
 // acquire locks session k and reads it. A damaged file is set aside, and the session begins anew.
@@ -216,16 +211,16 @@ func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
 		return nil, err
 	}
 	h := &locked{st: st, key: k, lock: l, s: new(state.Session)}
-	h.dir, h.late, err = st.read(k, h.s)
+	h.dir, err = st.read(k, h.s)
 	for errors.Is(err, errDamaged) {
 		file, _ := errors.AsType[*fs.PathError](err)
 		if err = st.setAside(file.Path); err == nil {
-			h.dir, h.late, err = st.read(k, h.s)
+			h.dir, err = st.read(k, h.s)
 		}
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		h.first = st.setAsideAt(k)
+		h.first = st.setAsideAt()
 		st.makeLog()
 	case err != nil:
 		h.release()
@@ -235,33 +230,29 @@ func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
 	return h, nil
 }
 
-// setAsideAt returns when a file of session k was last set aside, in microseconds: the numbers of its
-// turns go on from there.
-func (st *Store) setAsideAt(k Key) (at int64) {
+// setAsideAt returns when a file was last set aside, in microseconds: it may have been this session's, and
+// the numbers of its turns go on from there.
+func (st *Store) setAsideAt() int64 {
 	names, _ := readNames(st.path(asideDir, ""))
-	for _, n := range names {
-		if strings.HasSuffix(n, "."+string(k)+".json") {
-			at = max(at, numberIn(n))
-		}
-	}
+	digits, _, _ := strings.Cut(slices.Max(append(names, "")), "-")
+	at, _ := strconv.ParseInt(digits, 10, 64)
 	return at
 }
 
 func (h *locked) release() { h.lock.Close() }
 
-// read reads a session's file from sessions/, or else from archive/. It returns the directory, and the
-// events in late/ that it contains.
-func (st *Store) read(k Key, s *state.Session) (dir string, late []string, err error) {
+// read reads a session's file from sessions/, or else from archive/, and returns the directory.
+func (st *Store) read(k Key, s *state.Session) (dir string, err error) {
 	for _, dir = range [...]string{sessionsDir, archiveDir, sessionsDir} { // a resume may move it back meanwhile
-		if late, err = readSession(st.path(dir, string(k)+".json"), s); err == nil {
-			return dir, late, nil
+		if err = readSession(st.path(dir, string(k)+".json"), s); err == nil {
+			return dir, nil
 		}
 		*s = state.Session{}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
-	return "", nil, err
+	return "", err
 }
 
 // apply applies u to the session, in memory.
@@ -286,10 +277,6 @@ func (h *locked) apply(u *Update) {
 	}
 	*h.s, h.dirty = after, true
 	h.past = h.past && over(h.s)
-	if a := h.aside; a != nil {
-		h.aside = nil
-		h.apply(&Update{Change: state.Change{At: u.Change.At, Action: a}})
-	}
 }
 
 // validate replaces invalid UTF-8 as JSON does: a copy of the event, which a second install sends, is
@@ -318,9 +305,6 @@ func (h *locked) commit() error {
 		dir = archiveDir
 	}
 	b := state.AppendJSON(make([]byte, 0, 4096), h.s)
-	if len(h.late) > 0 {
-		b = append(b[:len(b)-1], lateStart+strings.Join(h.late, " ")+`"}`...)
-	}
 	b = append(b[:len(b)-1], sum(b[:len(b)-1])...) // in place of the closing brace
 	if err := h.st.write(dir, string(h.key)+".json", b); err != nil {
 		return err
@@ -331,10 +315,10 @@ func (h *locked) commit() error {
 	h.dir, h.dirty = dir, false
 	h.st.appendHistory(h.day, h.lines)
 	h.day, h.lines = "", nil
-	for _, n := range h.late {
+	for n := range strings.FieldsSeq(h.s.Late) {
 		_ = os.Remove(h.st.latePath(h.key, n))
 	}
-	if len(h.late) > 0 {
+	if h.s.Late != "" {
 		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
 	}
 	return nil
@@ -343,33 +327,24 @@ func (h *locked) commit() error {
 // over reports whether a session has ended, is lost or was removed.
 func over(s *state.Session) bool { return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0 }
 
-// lateStart begins the member with the names of the files in late/ whose events the session
-// contains; sumStart the one with the checksum, the last one. The number is that of the
-// algorithm: a version that has another one does not check.
-const (
-	lateStart = `,"late":"`
-	sumStart  = `,"sum":"3-`
-)
+// sumStart begins the member with the checksum, the last one. The number is that of the algorithm: a version
+// that has another one does not check.
+const sumStart = `,"sum":"3-`
 
 // readSession reads one session file into s. After an error the contents of s are undefined.
-func readSession(path string, s *state.Session) (late []string, err error) {
+func readSession(path string, s *state.Session) error {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
 	data, err := readFile(*buf, path, maxFile)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	*buf = data[:cap(data)]
 	err = s.DecodeJSON(data) // copies what it keeps
 	if errors.Is(err, state.ErrNotSession) || err == nil && !intact(data) {
 		err = damaged(path)
 	}
-	// No text of the session contains lateStart, since its quotes are escaped there.
-	if i := bytes.Index(data, []byte(lateStart)); i >= 0 {
-		names, _, _ := strings.Cut(string(data[i+len(lateStart):]), `"`)
-		late = strings.Fields(names)
-	}
-	return late, err
+	return err
 }
 
 // intact reports whether the file has the checksum that it says, if it says one.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/stats"
 )
@@ -81,19 +84,14 @@ func dayOf(at event.Millis) string {
 // appendHistory appends lines to a day's, in one write, so that lines of two processes do not mix. It begins
 // with a newline, for a writer that was killed, or had no space left, may have left half a line.
 func (st *Store) appendHistory(day string, lines []byte) {
-	path := st.path(historyDir, day+".jsonl")
-	st.Log(st.put(path, func() error { return appendTo(path, append([]byte("\n"), lines...)) }))
-}
-
-func appendTo(path string, b []byte) error {
-	f, err := open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
-	if err != nil {
-		return err
+	if runtime.GOOS == "windows" { // under wine an append is not one step
+		if l, err := st.lock(historyDir+".", LockWait); err == nil {
+			defer l.Close()
+		}
 	}
-	unlock := lockEnd(f)
-	_, err = f.Write(b)
-	unlock()
-	return errors.Join(err, f.Close())
+	path := st.path(historyDir, day+".jsonl")
+	b := append([]byte("\n"), lines[:len(lines)-1]...)
+	st.Log(st.put(path, func() error { return plainfile.AppendLine(path, b, math.MaxInt64) }))
 }
 
 // Select selects lines of history. Zero values select all.

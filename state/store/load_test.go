@@ -14,7 +14,7 @@ func views(st *Store) map[string]func() ([]state.Session, error) {
 	return map[string]func() ([]state.Session, error){
 		"Live": func() ([]state.Session, error) { s, _, err := st.Live(); return s, err },
 		"Load": func() (all []state.Session, err error) {
-			keys, err := st.List()
+			keys, err := st.List(false)
 			for _, k := range keys {
 				s, e := st.Load(k)
 				if e != nil {

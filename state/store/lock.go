@@ -32,11 +32,12 @@ var ErrBusy = errors.New("session is locked by another process")
 // takes 6 % longer, and fails where only six or seven descriptors are left.
 type lockFile struct{ f *os.File }
 
-// lock locks k's lock file: the session's own is replaced, so two writers would lock different files.
-func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
+// lock locks the lock file of that name, mostly a session's, whose own file is replaced: two writers would
+// lock different files.
+func (st *Store) lock(name Key, wait time.Duration) (*lockFile, error) {
 	end := time.Now().Add(wait)
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		l, err := st.tryLock(st.lockFile(k))
+		l, err := st.tryLock(st.lockFile(name))
 		if err != ErrBusy || !time.Now().Before(end) {
 			return l, err
 		}
@@ -117,8 +118,8 @@ func (st *Store) latePath(k Key, name string) string {
 
 // takeLate applies the events that wait. One that is damaged is set aside.
 func (h *locked) takeLate(alive Alive) {
-	names, done := h.st.lateNames(h.key), h.late
-	h.late = nil
+	names, done := h.st.lateNames(h.key), strings.Fields(h.s.Late)
+	var taken []string
 	for _, n := range names {
 		path := h.st.latePath(h.key, n)
 		if !slices.Contains(done, n) {
@@ -133,9 +134,10 @@ func (h *locked) takeLate(alive Alive) {
 			h.place(&u)
 			h.apply(&u)
 		}
-		h.late = append(h.late, n)
+		taken = append(taken, n)
 	}
-	if names != nil && len(h.late) == 0 { // a writer that was killed may leave it empty
+	h.s.Late = strings.Join(taken, " ")
+	if names != nil && taken == nil { // a writer that was killed may leave it empty
 		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
 	}
 }

@@ -33,13 +33,16 @@ type modelSession struct {
 	s     state.Session
 	dir   string  // directory of its file
 	lines []int64 // numbers of its lines of history
-	first int64   // the number before its first one, if a file of it was set aside
+	st    *Store
 }
 
 // apply applies one change.
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
-	c.Seq = max(m.s.Seq, m.first) + 1
+	c.Seq = m.s.Seq + 1
+	if m.s.Seq == 0 {
+		c.Seq = m.st.setAsideAt() + 1
+	}
 	var turns []state.Turn
 	before := m.s
 	m.s, turns = state.ApplyTurns(m.s, c)
@@ -80,7 +83,7 @@ func runs(record string) (id, part string, p event.Process) {
 func newModel(t testing.TB, dir string) *model {
 	m := &model{st: Open(dir), sessions: map[string]*modelSession{}, now: t0}
 	for _, id := range modelIDs {
-		m.sessions[id] = &modelSession{}
+		m.sessions[id] = &modelSession{st: m.st}
 	}
 	return m
 }
@@ -251,12 +254,12 @@ func (m *model) prune(t *rapid.T) {
 	}
 	parted := m.sessions[modelIDs[3]].s.Seq > 0
 	for id, s := range m.sessions {
-		s.lines, s.first = nil, 0 // its days are long ago by then
+		s.lines = nil // its days are long ago by then
 		switch {
 		case s.dir != archiveDir:
 		case id == modelIDs[0] && parted: // stays because of its part
 		case days >= 15:
-			*s = modelSession{}
+			*s = modelSession{st: m.st}
 		}
 	}
 }
@@ -313,9 +316,9 @@ func (m *model) found(t *rapid.T, id string) {
 		t.Fatalf("Load(%q) of a damaged file: %v", id, err)
 	}
 	s := m.sessions[id]
-	s.s, s.dir, s.first = state.Session{}, "", m.st.setAsideAt(KeyOf(id))
-	if last := slices.Max(append(s.lines, 0)); s.first <= last {
-		t.Fatalf("the numbers go on from %d, after %d", s.first, last)
+	s.s, s.dir = state.Session{}, ""
+	if first, last := m.st.setAsideAt(), slices.Max(append(s.lines, 0)); first <= last {
+		t.Fatalf("the numbers go on from %d, after %d", first, last)
 	}
 }
 

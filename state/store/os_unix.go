@@ -32,6 +32,3 @@ func unsupported(err error) bool {
 // Close releases the lock. The kernel releases it with the last descriptor, so also when the
 // holder is killed.
 func (l *lockFile) Close() { _ = l.f.Close() }
-
-// lockEnd is for Windows: here an append is one step.
-func lockEnd(*os.File) (unlock func()) { return func() {} }

@@ -1,11 +1,6 @@
 package store
 
-import (
-	"os"
-	"time"
-
-	"golang.org/x/sys/windows"
-)
+import "golang.org/x/sys/windows"
 
 // try locks l if nobody else holds it, and reports whether it did. It locks the first byte, which
 // need not exist.
@@ -27,18 +22,4 @@ func unsupported(err error) bool {
 func (l *lockFile) Close() {
 	_ = windows.UnlockFileEx(windows.Handle(l.f.Fd()), 0, 1, 0, new(windows.Overlapped))
 	_ = l.f.Close()
-}
-
-// lockEnd keeps other processes from appending to f, for under wine an append is not one step:
-// two may write at the same place. It locks a byte that no file has, and waits for it no longer
-// than for a session's lock, since whoever holds it may be stopped.
-func lockEnd(f *os.File) (unlock func()) {
-	handle, beyond := windows.Handle(f.Fd()), &windows.Overlapped{OffsetHigh: 1 << 30}
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	for end := time.Now().Add(LockWait); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if windows.LockFileEx(handle, flags, 0, 1, 0, beyond) == nil {
-			return func() { _ = windows.UnlockFileEx(handle, 0, 1, 0, beyond) }
-		}
-	}
-	return func() {}
 }

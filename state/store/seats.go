@@ -59,10 +59,7 @@ func (h *locked) place(u *Update) Method {
 	o.Seat, o.SeatAt = before.Seat, min(u.Change.At, cmp.Or(before.Origin.SeatAt, before.Created))
 	h.s.Label = before.Label
 	if e.Kind == event.SessionStart && e.Source == "clear" {
-		// The user meant the agent, and only the user's next prompt ends it.
-		if b := before.Backburner; b.On(u.Change.At) {
-			h.aside = &state.Action{Kind: state.ActBackburner, Until: b.Until}
-		}
+		h.s.Backburner = before.Backburner // the user meant the agent, and the user's next prompt ends it
 	}
 	if !state.StandsIn(e.SessionID) && by != ByProcess && state.StandsIn(before.ID) && !over(before) {
 		// Both are the same agent, and the one without an id of its own must not come back when
@@ -79,7 +76,7 @@ func (h *locked) place(u *Update) Method {
 func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method) {
 	e := u.Change.Event
 	keys, _ := h.st.keys(sessionsDir) // without them the row begins anew
-	live, _ := ReadAll(keys, h.st.Read)
+	live, _ := h.st.readAll(keys)
 	for _, m := range [...]struct {
 		by   Method
 		same func(s *state.Session) bool
