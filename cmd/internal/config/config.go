@@ -59,10 +59,9 @@ func Default() Config {
 	}
 }
 
-// key is one setting.
+// key is one setting. The manual says what each is for.
 type key struct {
 	Name   string
-	Doc    string
 	OneOf  []string           // the allowed values, of each item for a list; nil for any
 	field  func(*Config) any  // a pointer to one of the types that assign handles
 	gone   string             // a value of an earlier release: it is accepted
@@ -75,60 +74,53 @@ type key struct {
 const (
 	addressHint = "an address looks like https://ntfy.example.org"
 	topicHint   = "a topic is at most 64 letters, digits, - and _; nobody else should be able to guess it"
+	jumpHint    = `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`
 )
+
+var (
+	yesOrNo     = []string{"true", "false"}
+	queues      = []string{"fair", "prio", "static", "grouped", "labels"}
+	alertKinds  = append(texts(state.AlertKinds[:]), Limit)
+	notifyTexts = []string{alert.TextsTool, alert.TextsFull}
+)
+
+// checkOf makes a check of a parser.
+func checkOf[T any](parse func(string) (T, error)) func(string) error {
+	return func(s string) error { _, err := parse(s); return err }
+}
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []key{
-	{Name: "texts", Doc: "whether what you and the agent say is kept",
-		OneOf: []string{"full", "off"}, field: func(c *Config) any { return &c.Texts }},
-	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
-		OneOf: []string{"fair", "prio", "static", "grouped", "labels"}, field: func(c *Config) any { return &c.Queue }},
-	{Name: "statusline", Doc: "what the status line shows",
-		Hint:  "beckon help display describes templates",
-		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err },
+	{Name: "texts", OneOf: []string{"full", "off"}, field: func(c *Config) any { return &c.Texts }},
+	{Name: "queue", OneOf: queues, field: func(c *Config) any { return &c.Queue }},
+	{Name: "statusline", Hint: "beckon help display describes templates", check: checkOf(term.ParseStatusFormat),
 		field: func(c *Config) any { return &c.Statusline }},
-	{Name: "hosts", Doc: "machines that --fleet asks by ssh, each as ssh:NAME",
-		check: func(s string) error { _, err := hosts.Parse(s); return err }, field: func(c *Config) any { return &c.Hosts }},
-	{Name: "jump_by", Doc: "how a jump goes to sessions of other machines, as HOST=COMMAND or HOST=ADDRESS",
-		Hint:  `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`,
-		check: func(s string) error { _, err := jump.ParseWay(s); return err },
-		field: func(c *Config) any { return &c.JumpBy }},
-	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon fleet link publishes",
-		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
-	{Name: "notify", Doc: "channels that notify you",
-		OneOf: alert.Channels, gone: alert.NoChannel, field: func(c *Config) any { return &c.Alert.Channels }},
-	{Name: "notify_on", Doc: "what to notify of",
-		OneOf: append(texts(state.AlertKinds[:]), Limit), field: func(c *Config) any { return &c.Alert.On }},
-	{Name: "notify_done_after", Doc: "how long a turn must last for its end to notify you",
-		field: func(c *Config) any { return &c.Alert.DoneAfter }},
-	{Name: "notify_again", Doc: "how long a dialog is open when you are notified of it once more",
-		field: func(c *Config) any { return &c.Alert.Again }},
-	{Name: "notify_quiet_hours", Doc: "when you are not notified",
-		Hint: `they look like "22:00-07:30"`, check: alert.CheckHours,
+	{Name: "hosts", check: checkOf(hosts.Parse), field: func(c *Config) any { return &c.Hosts }},
+	{Name: "jump_by", Hint: jumpHint, check: checkOf(jump.ParseWay), field: func(c *Config) any { return &c.JumpBy }},
+	{Name: "fleet_texts", OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
+	{Name: "notify", OneOf: alert.Channels, gone: alert.NoChannel,
+		field: func(c *Config) any { return &c.Alert.Channels }},
+	{Name: "notify_on", OneOf: alertKinds, field: func(c *Config) any { return &c.Alert.On }},
+	{Name: "notify_done_after", field: func(c *Config) any { return &c.Alert.DoneAfter }},
+	{Name: "notify_again", field: func(c *Config) any { return &c.Alert.Again }},
+	{Name: "notify_quiet_hours", Hint: `they look like "22:00-07:30"`, check: alert.CheckHours,
 		field: func(c *Config) any { return &c.Alert.Quiet }},
-	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
-		field: func(c *Config) any { return &c.Alert.Command }},
-	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
-	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
-		OneOf: []string{alert.TextsTool, alert.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
-	{Name: "ntfy_topic", Doc: "the topic that your phone subscribes to, by its name at ntfy.sh or by its address",
-		Hint: topicHint, check: alert.CheckSubscribed, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
-	{Name: "ntfy_answers", Doc: "the topic that your phone's buttons write to; none without it", Hint: topicHint,
-		check: alert.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
-	{Name: "ntfy_token", Doc: "this machine's access token, or the file that has it",
-		secret: true, field: func(c *Config) any { return &c.Reach.Ntfy.Token }},
-	{Name: "ntfy_page", Doc: "the address that a notification on the phone opens", Hint: addressHint,
-		check: alert.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
-	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
-		field: func(c *Config) any { return &c.Answer }},
+	{Name: "notify_command", field: func(c *Config) any { return &c.Alert.Command }},
+	{Name: "notify_actions", OneOf: yesOrNo, field: func(c *Config) any { return &c.Reach.Actions }},
+	{Name: "notify_texts", OneOf: notifyTexts, field: func(c *Config) any { return &c.Reach.Texts }},
+	{Name: "ntfy_topic", Hint: topicHint, check: alert.CheckSubscribed,
+		field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
+	{Name: "ntfy_answers", Hint: topicHint, check: alert.CheckTopic,
+		field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
+	{Name: "ntfy_token", secret: true, field: func(c *Config) any { return &c.Reach.Ntfy.Token }},
+	{Name: "ntfy_page", Hint: addressHint, check: alert.CheckServer,
+		field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
+	{Name: "answer_wait", field: func(c *Config) any { return &c.Answer }},
 
-	{Name: "color", Doc: "colour in the output of list and show; NO_COLOR and CLICOLOR_FORCE do it, too", Old: true,
-		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
-	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you", Old: true,
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
-	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio", Old: true,
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
+	{Name: "color", Old: true, OneOf: []string{"auto", "always", "never"},
+		field: func(c *Config) any { return &c.Color }},
+	{Name: "band", Old: true, OneOf: yesOrNo, field: func(c *Config) any { return &c.Band }},
+	{Name: "permission_first", Old: true, OneOf: yesOrNo, field: func(c *Config) any { return &c.PermissionFirst }},
 }
 
 // Limit is the kind of notification of a usage limit. No session has a state of this name.
