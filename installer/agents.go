@@ -75,7 +75,7 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 		shell := "try { & '" + words + " 2>$null } catch {}; exit 0"
 		hooks[e] = []command{{"command", line + endsWell, shell, timeout}}
 	}
-	return pretty(map[string]any{"version": 1, "hooks": hooks}), nil
+	return encode(map[string]any{"version": 1, "hooks": hooks}, "  "), nil
 }
 
 // ours reports whether beckon wrote a file that belongs to it alone.

@@ -221,24 +221,16 @@ func put(c *hujson.Value, name string, value any, depth int) {
 }
 
 // oneLine writes v on one line.
-func oneLine(v any) string {
-	return strings.NewReplacer(",\n", ", ", "\n", "").Replace(indented(v, "")) // a string has no line ends
-}
-
-// pretty writes v in the layout of our own files.
-func pretty(v any) []byte { return []byte(indented(v, "  ") + "\n") }
-
-func indented(v any, unit string) string {
-	var b bytes.Buffer
-	_ = json.Indent(&b, encode(v), "", unit) // valid JSON
-	return b.String()
+func oneLine(v any) string { // a string has neither line ends nor tabs
+	return strings.NewReplacer(",\n", ", ", "\n", "", "\t", "").Replace(string(encode(v, "\t")))
 }
 
 // encode writes v, of a type of ours, as JSON with <, > and & as they are.
-func encode(v any) []byte {
+func encode(v any, indent string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
 	_ = e.Encode(v) // our types always encode
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b.Bytes()
 }

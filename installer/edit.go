@@ -1,10 +1,13 @@
 package installer
 
 import (
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"beckon/event/agents"
 	"beckon/event/run"
@@ -35,9 +38,9 @@ type Spec struct {
 // check refuses a spec whose entries the client could not run, or remove could not find.
 func (s Spec) check() error {
 	switch {
-	case !absolute(s.Command):
+	case !filepath.IsAbs(s.Command) && !windowsPath(s.Command) && !strings.HasPrefix(s.Command, "/"):
 		return badProgram(s.Command, "not an absolute path", "the client runs hooks in changing directories")
-	case !printable(s.Command):
+	case !utf8.ValidString(s.Command) || strings.ContainsFunc(s.Command, unicode.IsControl):
 		return badProgram(s.Command, "not printable text", "JSON cannot hold it")
 	case strings.Contains(s.Command, "${"):
 		return badProgram(s.Command, "holds a placeholder", "the client replaces ${...} in commands")
@@ -111,7 +114,7 @@ func (s Spec) entry(slot string) entryText {
 }
 
 // handler returns the entry as it reads once written.
-func (s Spec) handler(slot string) handler { return readHandler(encode(s.entry(slot))) }
+func (s Spec) handler(slot string) handler { return readHandler(encode(s.entry(slot), "")) }
 
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
 // differ in place, and drops ours for other events and copies. old is nil without a file; it is not

@@ -146,9 +146,9 @@ func TestRemoveFromTheClientsLayout(t *testing.T) {
 		if prune(top); len(top) == 0 {
 			continue
 		}
-		text := pretty(top)
+		text := encode(top, "  ")
 		ours := mustStatus(t, mustEdit(t, text, testSpec), testStatus)
-		for _, settings := range [][]byte{ours, pretty(topOf(t, ours))} {
+		for _, settings := range [][]byte{ours, encode(topOf(t, ours), "  ")} {
 			if got := mustRemove(t, settings); !bytes.Equal(got, text) {
 				t.Errorf("%s: %s", name, Change{Old: text, New: got}.Diff())
 			}

@@ -31,7 +31,7 @@ func TestPluginIsInspected(t *testing.T) {
 		t.Errorf("a newer client knows more events: %v", got)
 	}
 	readme, err := os.ReadFile("plugin/README.md")
-	if err != nil || !strings.Contains(string(readme), "Claude Code "+since.String()+" or later") {
+	if err != nil || !strings.Contains(string(readme), "Claude Code "+string(since)+" or later") {
 		t.Errorf("the README names another client: %v\n%s", err, readme)
 	}
 }

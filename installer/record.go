@@ -53,7 +53,7 @@ func (k kept) save(r record, backup []byte) error {
 		err = plainfile.Write(k.backup, backup, 0o600, true)
 	}
 	if err == nil {
-		err = plainfile.Write(k.record, pretty(r), 0o600, true)
+		err = plainfile.Write(k.record, encode(r, "  "), 0o600, true)
 	}
 	if err != nil {
 		return failed("writing", k.record, err, "")

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"cmp"
 	"regexp"
 
 	"beckon/event"
@@ -29,9 +28,6 @@ func (v Version) Known() bool { return v != "" }
 
 // Older reports whether v is known and before w.
 func (v Version) Older(w Version) bool { return v.Known() && event.Older(string(v), string(w)) }
-
-// String is the version, or "unknown".
-func (v Version) String() string { return cmp.Or(string(v), "unknown") }
 
 // Set is a choice of events.
 type Set string

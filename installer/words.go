@@ -3,10 +3,7 @@ package installer
 import (
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -127,15 +124,6 @@ func windowsPath(path string) bool {
 	drive := len(path) > 2 && path[1] == ':' && strings.ContainsRune(`\/`, rune(path[2])) &&
 		path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z'
 	return drive || len(path) > 2 && path[:2] == `\\` && path[2] != '\\' && path[2] != '/'
-}
-
-// absolute reports whether path is absolute, on this system or in a client of another.
-func absolute(path string) bool {
-	return filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
-}
-
-func printable(path string) bool {
-	return utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }
 
 // slashed converts a Windows path to forward slashes, which both of Claude Code's shells there

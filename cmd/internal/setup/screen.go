@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,27 +84,17 @@ func (m *screen) room() int {
 // preview returns what the selected step does, or what it changes.
 func (m *screen) preview() []string {
 	s := m.plan[m.cursor]
-	text := "d shows what changes"
-	switch {
-	case s.Absent != "" && !s.On:
-		text = s.Absent
-	case s.Fixed:
-		text = "set up already, and not by beckon setup"
-	case s.On && s.Chosen && !s.Old:
-		text = "set up already; space undoes it"
-	case m.diffing:
-		on := s.Chosen || !s.On
-		diff, err := s.diff(on)
-		if err != nil {
-			diff = err.Error()
-		} else if diff += s.Text; !s.On && !s.Chosen {
-			diff = "not chosen; it would change:\n" + diff
-		}
-		return strings.Split(strings.TrimRight(diff, "\n"), "\n")
-	case s.Chosen && s.Then != "":
-		text = s.Then
+	_, text, changes := s.state()
+	if !m.diffing || !changes {
+		return strings.Split(ansi.Wordwrap(cmp.Or(text, "d shows what changes"), m.width, ""), "\n")
 	}
-	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
+	diff, err := s.diff(s.Chosen || !s.On)
+	if err != nil {
+		diff = err.Error()
+	} else if diff += s.Text; !s.On && !s.Chosen {
+		diff = "not chosen; it would change:\n" + diff
+	}
+	return strings.Split(strings.TrimRight(diff, "\n"), "\n")
 }
 
 func (m *screen) View() tea.View {
@@ -139,7 +130,8 @@ func (m *screen) View() tea.View {
 		first := max(0, min(m.cursor-room/2, len(m.plan)-room))
 		for i := first; i < min(len(m.plan), first+room); i++ {
 			style, at := plain, " "
-			s, mark := m.plan[i], m.plan[i].mark()
+			s := m.plan[i]
+			mark, _, _ := s.state()
 			if i == m.cursor {
 				style, at = style.Reverse(true), ">"
 			} else if s.Absent != "" && !s.On {
@@ -157,21 +149,24 @@ func (m *screen) View() tea.View {
 	return v
 }
 
-// mark returns whether the step is chosen, in three characters, and what will be done.
-func (s Step) mark() string {
+// state returns whether the step is chosen, in three characters, and what will be done; what to tell of it,
+// and whether it has anything to change.
+func (s Step) state() (mark, text string, changes bool) {
 	switch {
 	case s.Absent != "" && !s.On:
-		return "[-]"
-	case s.Old && s.Chosen:
-		return "[x]update"
+		return "[-]", s.Absent, false
+	case s.Fixed:
+		return "[x]is there", "set up already, and not by beckon setup", false
+	case s.On && s.Chosen && !s.Old:
+		return "[x]is there", "set up already; space undoes it", false
 	case s.On && s.Chosen:
-		return "[x]is there"
+		return "[x]update", s.Then, true
 	case s.On:
-		return "[ ]undo"
+		return "[ ]undo", "", true
 	case s.Chosen:
-		return "[x]add"
+		return "[x]add", s.Then, true
 	}
-	return "[ ]"
+	return "[ ]", "", true
 }
 
 // diffStyle returns the style of a line of a diff: green, red, or cyan for a place.
