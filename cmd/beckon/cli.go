@@ -294,8 +294,8 @@ func (a *app) quick(args []string) (code int, ok bool) {
 		ok = len(args) == 2 && !strings.HasPrefix(args[1], "-")
 		show = func() error { return (&talk.ModCmd{Session: args[1]}).Run(a.App) }
 	case "list":
-		c, fits := parseList(args[1:])
-		ok, show = fits, func() error { return c.Run(a) }
+		c := listCmd{}
+		ok, show = segment.Flags(args[1:], &c), func() error { return c.Run(a) }
 	}
 	if !ok {
 		return 0, false

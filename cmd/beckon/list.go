@@ -11,7 +11,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/doctor"
 	"beckon/cmd/internal/fleets"
-	"beckon/cmd/internal/segment"
 	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/hosts"
@@ -27,13 +26,6 @@ type listCmd struct {
 	Label string   `help:"Only sessions whose label has these words." placeholder:"WORDS"`
 	fleets.Flags
 	cli.Colored
-}
-
-// parseList parses simple arguments without kong (see quick); lists of hosts and states are
-// left to kong.
-func parseList(args []string) (c listCmd, ok bool) {
-	ok = segment.Flags(args, nil, map[string]*bool{"--json": &c.JSON, "--all": &c.All})
-	return c, ok
 }
 
 func (c *listCmd) Run(a *app) error {

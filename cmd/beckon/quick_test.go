@@ -16,7 +16,7 @@ func TestQuickAgreesWithKong(t *testing.T) {
 	for _, line := range []string{
 		"prompt", "prompt --json", "prompt --fleet --json", "statusline --fleet", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",
 		"statusline", "statusline --wrap x", "statusline --wrap= --wrap-json=\"y\"",
-		"list", "list --json", "list --all --json", "list x", "list --json=maybe", "list --help",
+		"list", "list --json", "list --all --json", "list --label x", "list --label=x", "list x", "list --json=maybe", "list --help",
 		"prompt extra", "prompt --format", "prompt --json=maybe", "prompt -x", "statusline x", "statusline --wrap", "prompt --help",
 	} {
 		args := strings.Fields(line)
@@ -27,18 +27,15 @@ func TestQuickAgreesWithKong(t *testing.T) {
 		}
 		_, err = parser.Parse(args)
 		var quick, slow any
-		var fits bool
 		switch args[0] {
 		case "prompt":
-			quick, fits = first(segment.ParsePrompt(args[1:]))
-			slow = c.Prompt
+			quick, slow = &segment.Prompt{For: "plain"}, &c.Prompt
 		case "list":
-			quick, fits = first(parseList(args[1:]))
-			slow = c.List
+			quick, slow = &listCmd{}, &c.List
 		default:
-			quick, fits = first(segment.ParseStatusline(args[1:]))
-			slow = c.Statusline
+			quick, slow = &segment.Statusline{}, &c.Statusline
 		}
+		fits := segment.Flags(args[1:], quick)
 		if fits && (err != nil || !reflect.DeepEqual(quick, slow)) {
 			t.Errorf("%q: the quick way takes it as %+v, kong as %+v, %v", line, quick, slow, err)
 		}
@@ -47,8 +44,6 @@ func TestQuickAgreesWithKong(t *testing.T) {
 		}
 	}
 }
-
-func first[T any](v T, ok bool) (any, bool) { return v, ok }
 
 type discard struct{}
 

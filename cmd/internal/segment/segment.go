@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,15 +40,14 @@ func Main(a *cli.App, args []string, fleet Fleet) (code int, ok bool) {
 		return 0, false
 	}
 	var show func() error
+	prompt, line := Prompt{For: string(term.Plain)}, Statusline{}
 	switch args[0] {
 	case "prompt":
-		c, fits := ParsePrompt(args[1:])
-		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Run(a, fleet) }
+		ok, show = Flags(args[1:], &prompt), func() error { return prompt.Run(a, fleet) }
 	case "statusline":
-		c, fits := ParseStatusline(args[1:])
-		ok, show = fits && (!c.Fleet || fleet != nil), func() error { return c.Run(a, fleet) }
+		ok, show = Flags(args[1:], &line), func() error { return line.Run(a, fleet) }
 	}
-	if !ok {
+	if !ok || (prompt.Fleet || line.Fleet) && fleet == nil {
 		return 0, false
 	}
 	return Run(a, args[0], show), true
@@ -72,15 +72,6 @@ type Prompt struct {
 	For    string `hidden:"" help:"Escape values for where the text goes: plain, zsh, tmux, polybar, pango or swiftbar (default: ${default})." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
 	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too, as beckon fleet link last saw them."`
-}
-
-// ParsePrompt parses the command line as kong would; ok is false for anything that it does not
-// understand.
-func ParsePrompt(args []string) (c Prompt, ok bool) {
-	c.For = string(term.Plain)
-	ok = Flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For},
-		map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
-	return c, ok
 }
 
 // Run prints the segment.
@@ -110,21 +101,25 @@ func (c *Prompt) Run(a *cli.App, fleet Fleet) error {
 	return nil
 }
 
-// Flags parses "--name value" and "--name=value" into values and "--name" into switches. It
-// reports whether it understood all of args.
-func Flags(args []string, values map[string]*string, switches map[string]*bool) bool {
+// Flags parses "--name value" and "--name=value" into the texts of a command, and "--name" into its switches,
+// as kong would. It reports whether it understood all of args.
+func Flags(args []string, command any) bool {
+	fields := map[string]reflect.Value{}
+	for f, v := range reflect.ValueOf(command).Elem().Fields() {
+		fields["--"+cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name))] = v
+	}
 	for i := 0; i < len(args); i++ {
 		name, value, has := strings.Cut(args[i], "=")
-		switch {
-		case switches[name] != nil && !has:
-			*switches[name] = true
-		case values[name] == nil:
+		switch field := fields[name]; {
+		case field.Kind() == reflect.Bool && !has:
+			field.SetBool(true)
+		case field.Kind() != reflect.String:
 			return false
 		case has:
-			*values[name] = value
+			field.SetString(value)
 		case i+1 < len(args):
 			i++
-			*values[name] = args[i]
+			field.SetString(args[i])
 		default:
 			return false
 		}
@@ -146,13 +141,6 @@ const (
 	// then this session's line shows nothing.
 	wrapWait = 3 * time.Second
 )
-
-// ParseStatusline is ParsePrompt for a Statusline.
-func ParseStatusline(args []string) (c Statusline, ok bool) {
-	ok = Flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON},
-		map[string]*bool{"--fleet": &c.Fleet})
-	return c, ok
-}
 
 // Run prints the status line. It always prints something sensible and exits 0: the client drops
 // the line of a command that fails, and the wrapped line with it.
