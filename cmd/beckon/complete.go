@@ -27,8 +27,8 @@ func (a *app) runComplete(root *kong.Node, args []string) int {
 		return cli.ExitOK
 	}
 	a.Store = store.Open(dir)
-	if r, ok := renamed(args); ok && len(args) > 1 {
-		args = slices.Concat(r.is, args[len(r.was):])
+	if len(args) > 1 {
+		args, _ = renamed(args)
 	}
 	word := ""
 	if n := len(args) - 1; n >= 0 {

@@ -29,8 +29,8 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		a.usage()
 		return nil
 	}
-	if r, ok := renamed(c.Topic); ok {
-		c.Topic = r.is[:1]
+	if now, was := renamed(c.Topic); was != "" {
+		c.Topic = now[:1]
 	}
 	if page, err := manual.Page(c.Topic[0]); err == nil && len(c.Topic) == 1 {
 		if width := a.Width(); width > 0 {

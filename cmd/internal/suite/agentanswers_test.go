@@ -254,9 +254,9 @@ func (pr probe) install(l *Lab) error {
 	if err := put(l, dir); err != nil {
 		return err
 	}
-	args := []string{"install", "--agent", a.Name}
+	args := []string{"setup", "--agent", a.Name}
 	if pr.policy == "answers" {
-		args = append(args, "--answers")
+		args = append(args, "answers")
 	} else {
 		path := filepath.Join(l.Home.Dir, ".config", "beckon", "policy.json")
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

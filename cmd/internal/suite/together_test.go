@@ -39,7 +39,7 @@ func TestSevenWait(t *testing.T) {
 			must(t, l.Join(s.guests[len(s.guests)-1]))
 		}
 	}
-	_, err := beckon(l, nil, "setup", "--agent", "all", "--answers")
+	_, err := beckon(l, nil, "setup", "--agent", "all", "answers")
 	must(t, err)
 	s.start()
 	s.until("seven that wait", func() bool { return len(s.waiting()) == len(s.panes) })
