@@ -68,15 +68,12 @@ func KindOf(agent, name string) Kind {
 // other agents' events onto these kinds.
 type Kind string
 
-// The kinds of CONTRACT.md 11.
+// The kinds with a meaning of their own here, of those in CONTRACT.md 11.
 const (
 	Unknown             Kind = ""
 	SessionStart        Kind = "SessionStart"
-	Setup               Kind = "Setup"
-	InstructionsLoaded  Kind = "InstructionsLoaded"
 	UserPromptSubmit    Kind = "UserPromptSubmit"
 	UserPromptExpansion Kind = "UserPromptExpansion"
-	MessageDisplay      Kind = "MessageDisplay"
 	PreToolUse          Kind = "PreToolUse"
 	PermissionRequest   Kind = "PermissionRequest"
 	PostToolUse         Kind = "PostToolUse"
@@ -86,25 +83,18 @@ const (
 	Notification        Kind = "Notification"
 	SubagentStart       Kind = "SubagentStart"
 	SubagentStop        Kind = "SubagentStop"
-	TaskCreated         Kind = "TaskCreated"
 	TaskCompleted       Kind = "TaskCompleted"
 	Stop                Kind = "Stop"
 	StopFailure         Kind = "StopFailure"
 	TeammateIdle        Kind = "TeammateIdle"
-	ConfigChange        Kind = "ConfigChange"
 	CwdChanged          Kind = "CwdChanged"
-	DirectoryAdded      Kind = "DirectoryAdded"
 	FileChanged         Kind = "FileChanged"
-	WorktreeCreate      Kind = "WorktreeCreate"
-	WorktreeRemove      Kind = "WorktreeRemove"
 	PreCompact          Kind = "PreCompact"
 	PostCompact         Kind = "PostCompact"
 	SessionEnd          Kind = "SessionEnd"
 	Elicitation         Kind = "Elicitation"
 	ElicitationResult   Kind = "ElicitationResult"
-	PreModelSwitch      Kind = "PreModelSwitch"
 	PostModelSwitch     Kind = "PostModelSwitch"
-	PreSkillShell       Kind = "PreSkillShellCommand"
 )
 
 // Register says whether the installer may register a kind's hook.
@@ -131,11 +121,11 @@ type Info struct {
 // Kinds is the table of all kinds this version knows, in the order of CONTRACT.md 11.
 var Kinds = [...]Info{
 	{SessionStart, "1.0.62", Core, "source", true},
-	{Setup, "2.1.10", All, "trigger", false},
-	{InstructionsLoaded, "2.1.69", All, "load_reason", false},
+	{"Setup", "2.1.10", All, "trigger", false},
+	{"InstructionsLoaded", "2.1.69", All, "load_reason", false},
 	{UserPromptSubmit, "1.0.54", Core, "", true},
 	{UserPromptExpansion, "2.1.101", All, "command_name", false},
-	{MessageDisplay, "2.1.152", Never, "", false},
+	{"MessageDisplay", "2.1.152", Never, "", false},
 	{PreToolUse, "1.0.38", Core, "tool_name", true},
 	{PermissionRequest, "2.0.45", Core, "tool_name", true},
 	{PostToolUse, "1.0.38", Core, "tool_name", true},
@@ -145,25 +135,25 @@ var Kinds = [...]Info{
 	{Notification, "1.0.38", Core, "notification_type", false},
 	{SubagentStart, "2.0.43", Core, "agent_type", true},
 	{SubagentStop, "1.0.41", Core, "agent_type", true},
-	{TaskCreated, "2.1.84", Core, "", false},
+	{"TaskCreated", "2.1.84", Core, "", false},
 	{TaskCompleted, "2.1.33", Core, "", false},
 	{Stop, "1.0.38", Core, "", true},
 	{StopFailure, "2.1.78", Core, "error", true},
 	{TeammateIdle, "2.1.33", All, "", false},
-	{ConfigChange, "2.1.49", All, "source", false},
+	{"ConfigChange", "2.1.49", All, "source", false},
 	{CwdChanged, "2.1.83", Core, "", false},
-	{DirectoryAdded, "2.1.219", All, "source", false},
+	{"DirectoryAdded", "2.1.219", All, "source", false},
 	{FileChanged, "2.1.83", All, "file_path", false},
-	{WorktreeCreate, "2.1.50", Never, "", false},
-	{WorktreeRemove, "2.1.50", Never, "", false},
+	{"WorktreeCreate", "2.1.50", Never, "", false},
+	{"WorktreeRemove", "2.1.50", Never, "", false},
 	{PreCompact, "1.0.48", Core, "trigger", true},
 	{PostCompact, "2.1.76", Core, "trigger", true},
 	{SessionEnd, "1.0.85", Core, "reason", true},
 	{Elicitation, "2.1.76", Core, "mcp_server_name", true},
 	{ElicitationResult, "2.1.76", Core, "mcp_server_name", true},
-	{PreModelSwitch, "2.1.251", All, "to_model", false},
+	{"PreModelSwitch", "2.1.251", All, "to_model", false},
 	{PostModelSwitch, "2.1.251", All, "to_model", false},
-	{PreSkillShell, "2.1.332", All, "tool_name", false},
+	{"PreSkillShellCommand", "2.1.332", All, "tool_name", false},
 }
 
 // Lookup returns the row of k and reports whether the table has one.

@@ -19,7 +19,7 @@ func TestByName(t *testing.T) {
 }
 
 func TestActivity(t *testing.T) {
-	for k, want := range map[Kind]bool{PreToolUse: true, Stop: true, Notification: false, ConfigChange: false, Unknown: false, "New": false} {
+	for k, want := range map[Kind]bool{PreToolUse: true, Stop: true, Notification: false, "ConfigChange": false, Unknown: false, "New": false} {
 		if k.Activity() != want {
 			t.Errorf("%q: activity %v", k, !want)
 		}

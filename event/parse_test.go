@@ -55,7 +55,7 @@ func TestParseRecordings(t *testing.T) {
 		seen[e.Kind]++
 	}
 	for _, k := range []Kind{SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolBatch,
-		Notification, Stop, StopFailure, SubagentStart, SubagentStop, PreCompact, PostCompact, TaskCreated, TaskCompleted} {
+		Notification, Stop, StopFailure, SubagentStart, SubagentStop, PreCompact, PostCompact, "TaskCreated", TaskCompleted} {
 		if seen[k] == 0 {
 			t.Errorf("no %s in the recordings", k)
 		}
@@ -167,7 +167,7 @@ func TestParseFields(t *testing.T) {
 		{"PostModelSwitch", "", `{"hook_event_name":"PostModelSwitch","from_model":"a","to_model":"b","source":"picker"}`,
 			Event{Kind: PostModelSwitch, Name: "PostModelSwitch", Model: "b", Source: "picker"}},
 		{"TaskCreated", "", `{"hook_event_name":"TaskCreated","task_id":"1","task_subject":"First"}`,
-			Event{Kind: TaskCreated, Name: "TaskCreated"}},
+			Event{Kind: "TaskCreated", Name: "TaskCreated"}},
 		{"Notification", "", `{"hook_event_name":"Notification","message":"waiting","title":"t","notification_type":"idle_prompt"}`,
 			Event{Kind: Notification, Name: "Notification", Message: "waiting", Notification: "idle_prompt"}},
 	} {

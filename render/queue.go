@@ -24,9 +24,6 @@ const (
 // Keeps reports whether sessions keep their places when they come to need the user.
 func (m Mode) Keeps() bool { return m == Static || m == Grouped || m == Labels }
 
-// Modes lists the queue modes.
-var Modes = [...]Mode{Fair, Prio, Static, Grouped, Labels}
-
 // Queue orders rows and finds the next one that wants the user. It has no state: the session
 // that the user is in, and when each was last looked at, determine the position in a round.
 type Queue struct {

@@ -72,6 +72,8 @@ func (d *desk) visits(n int) string {
 	return strings.Join(out, " ")
 }
 
+var modes = []Mode{Fair, Prio, Static, Grouped, Labels}
+
 func TestQueueModes(t *testing.T) {
 	for _, c := range []struct {
 		q    Queue
@@ -201,7 +203,7 @@ func TestQueueProperties(t *testing.T) {
 			r.Unseen = r.Unseen && rapid.Bool().Draw(t, "unseen")
 			rows = append(rows, r)
 		}
-		q := Queue{Mode: rapid.SampledFrom(Modes[:]).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first")}
+		q := Queue{Mode: rapid.SampledFrom(modes).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first")}
 		other := rapid.Permutation(rows).Draw(t, "order")
 		if a, b := visitOrder(q, rows), visitOrder(q, other); a != b {
 			t.Fatalf("%q and %q", a, b)
@@ -285,7 +287,7 @@ func TestNewNeedInARound(t *testing.T) {
 // and the one looked at longest ago comes next.
 func TestRoundProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := &desk{q: Queue{Mode: rapid.SampledFrom(Modes[:]).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first"), All: rapid.Bool().Draw(t, "all")}, rows: office()}
+		d := &desk{q: Queue{Mode: rapid.SampledFrom(modes).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first"), All: rapid.Bool().Draw(t, "all")}, rows: office()}
 		for range rapid.IntRange(1, 30).Draw(t, "presses") {
 			if rapid.Bool().Draw(t, "changes") {
 				r := &d.rows[rapid.IntRange(0, len(d.rows)-1).Draw(t, "row")]

@@ -123,7 +123,7 @@ func canSwap(a, b *event.Event) bool {
 	case a.AgentID != b.AgentID:
 		// A subagent starts after the call that starts it.
 		return !(a.Kind == event.PreToolUse && b.Kind == event.SubagentStart)
-	case a.Kind == event.MessageDisplay || b.Kind == event.MessageDisplay:
+	case a.Kind == "MessageDisplay" || b.Kind == "MessageDisplay":
 		return true
 	case isCall(a) && isCall(b):
 		return a.Tool.UseID != b.Tool.UseID // parallel calls, or a PermissionRequest, which has no id, and any call

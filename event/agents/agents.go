@@ -126,13 +126,16 @@ const (
 	Halt    // the agent is to stop
 )
 
-// Dir returns the agent's own directory; home is the user's.
+// Dir returns the agent's own directory; home is the user's. Without one it is "".
 func (a *Agent) Dir(home string, getenv func(string) string) string {
 	if dir := getenv(a.HomeVar); a.HomeVar != "" && dir != "" {
 		return dir
 	}
 	if below, ok := strings.CutPrefix(a.Home, ".config/"); ok && getenv("XDG_CONFIG_HOME") != "" {
 		return filepath.Join(getenv("XDG_CONFIG_HOME"), below)
+	}
+	if home == "" {
+		return ""
 	}
 	return filepath.Join(home, filepath.FromSlash(a.Home))
 }

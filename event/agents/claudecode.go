@@ -6,6 +6,8 @@ var claudeCode = Agent{
 	Name:     "claude-code",
 	Aliases:  []string{"claude", "claude-code-cli"},
 	Measured: "2.1.330",
+	HomeVar:  "CLAUDE_CONFIG_DIR",
+	Home:     ".claude",
 	Fields: []Member{
 		{Path: "model.id", Is: "model"},
 		{Path: "trigger", Is: "source"},

@@ -17,17 +17,6 @@ func Dir(getenv func(string) string) string {
 	return getenv("USERPROFILE")
 }
 
-// Claude returns Claude Code's own directory, "" if the environment has no home.
-func Claude(getenv func(string) string) string {
-	if d := getenv("CLAUDE_CONFIG_DIR"); d != "" {
-		return d
-	}
-	if d := Dir(getenv); d != "" {
-		return filepath.Join(d, ".claude")
-	}
-	return ""
-}
-
 // Config returns the path of a file of beckon's configuration: in $XDG_CONFIG_HOME/beckon,
 // else in ~/.config/beckon; "" if there is no absolute home.
 func Config(getenv func(string) string, name string) string {

@@ -4,10 +4,9 @@
 package recording
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,9 +43,6 @@ type Registry struct {
 	StartedAt       event.Millis `json:"startedAt"`
 }
 
-// maxLine bounds one line; a payload may hold a whole file.
-const maxLine = 64 << 20
-
 // Hook reports whether the step is a hook's payload.
 func (s Step) Hook() bool {
 	return s.Kind != "start" && s.Kind != "statusline" && s.Kind != "registry"
@@ -54,28 +50,25 @@ func (s Step) Hook() bool {
 
 // Read reads a recording in the order it was written. An error names the line.
 func Read(r io.Reader) ([]Step, error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 64<<10), maxLine)
+	in := json.NewDecoder(r)
 	var steps []Step
 	var t0 event.Millis
-	for n := 1; in.Scan(); n++ {
-		if len(bytes.TrimSpace(in.Bytes())) == 0 {
-			continue
-		}
+	for {
 		var step Step
-		if err := json.Unmarshal(in.Bytes(), &step); err != nil {
-			return nil, fmt.Errorf("recording line %d: %w", n, err)
+		err := in.Decode(&step)
+		if err == io.EOF {
+			break
 		}
-		if step.Kind == "" {
-			return nil, fmt.Errorf("recording line %d: no kind", n)
+		if err == nil && step.Kind == "" {
+			err = errors.New("no kind")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("recording line %d: %w", len(steps)+1, err)
 		}
 		if step.Kind == "start" && t0 == 0 {
 			t0 = step.T0
 		}
 		steps = append(steps, step)
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("reading recording: %w", err)
 	}
 	if t0 == 0 {
 		return nil, fmt.Errorf("recording has no start line with t0_epoch_ms")

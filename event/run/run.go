@@ -7,6 +7,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,12 +55,7 @@ func (p Program) Outputs(ctx context.Context) (stdout, stderr *event.Bounded, er
 	return stdout, stderr, p.run(ctx, stdout, stderr)
 }
 
-func (p Program) buffer() *event.Bounded {
-	if p.Max == 0 {
-		p.Max = defaultMax
-	}
-	return &event.Bounded{Max: p.Max}
-}
+func (p Program) buffer() *event.Bounded { return &event.Bounded{Max: cmp.Or(p.Max, defaultMax)} }
 
 // lateError means that a program ran into its limit, or that of the context. It is a
 // context.DeadlineExceeded.

@@ -31,7 +31,7 @@ const (
 
 // RegistryDir returns the client's registry, empty if its directory is not known.
 func RegistryDir(getenv func(string) string) string {
-	if d := home.Claude(getenv); d != "" {
+	if d := claude.Dir(home.Dir(getenv), getenv); d != "" {
 		return filepath.Join(d, "sessions")
 	}
 	return ""

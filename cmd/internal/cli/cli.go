@@ -61,7 +61,7 @@ func (a *App) Open() error {
 }
 
 // ClaudeDir is the client's own directory.
-func (a *App) ClaudeDir() string { return home.Claude(a.Getenv) }
+func (a *App) ClaudeDir() string { return agents.Known[0].Dir(home.Dir(a.Getenv), a.Getenv) }
 
 // ProjectRoot is the directory whose .claude the client reads: the nearest
 // one that has a .claude or a .git, else dir.
