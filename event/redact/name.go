@@ -46,7 +46,7 @@ var names = [...]struct {
 }{
 	{passwordKey, []string{"password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "senha"}, []string{"pass", "pwd", "pw"}},
 	{secretKey, []string{"secret", "token"}, nil},
-	{headerKey, []string{"authorization"}, []string{"bearer"}},
+	{headerKey, []string{"authorization"}, nil},
 	{secretKey, []string{
 		"apikey", "accesskey", "privatekey", "accountkey", "encryptionkey", "signingkey", "masterkey", "authkey", "sharedkey",
 		"storagekey", "subscriptionkey", "licensekey", "sessionkey", "webhookkey", "cipherkey", "hmackey", "jwtkey",
@@ -81,7 +81,7 @@ func kindOf(name string, inURL bool) keyKind {
 			return names[i].kind
 		}
 	}
-	if inURL && slices.ContainsFunc(queries, ends) {
+	if inURL && last != "" && slices.ContainsFunc(queries, ends) {
 		return weakKey
 	}
 	return harmless
@@ -191,7 +191,7 @@ func (r *redactor) operator(i int) (op byte, v int, how style) {
 }
 
 // spoken finds the secret after the name r.s[i:end] in a command line or in prose: --password x;
-// the password is hunter2; machine h login me password x; #define PASS "x"; Bearer x.
+// the password is hunter2; machine h login me password x; #define PASS "x".
 func (r *redactor) spoken(i, end int) found {
 	v := r.skipSpace(end)
 	name, flag := r.s[i:end], strings.HasSuffix(r.s[:i], "--")
@@ -209,9 +209,7 @@ func (r *redactor) spoken(i, end int) found {
 		return found{}
 	case flag && r.s[v] != '-', netrc, quoteAt(r.s, v) != "" && strings.Contains(name, "_"):
 		return r.value(v, kind, tight)
-	case kind == headerKey:
-		return r.authorization(v, 20)
-	case kind == cookieKey:
+	case kind == headerKey, kind == cookieKey:
 		return found{}
 	}
 	return r.said(v, kind)
@@ -220,7 +218,7 @@ func (r *redactor) spoken(i, end int) found {
 // mayAnnounce reports whether a name's last word begins like those that announce a secret.
 func mayAnnounce(name string) bool {
 	w := lastWord(name)
-	return len(w) > 2 && strings.Contains(" pa pw se to ke ap ac au be", string([]byte{' ', w[0] | 0x20, w[1] | 0x20}))
+	return len(w) > 2 && strings.Contains(" pa pw se to ke ap ac au", string([]byte{' ', w[0] | 0x20, w[1] | 0x20}))
 }
 
 // said finds a secret in prose. It must look random, or, after a verb, like a password.

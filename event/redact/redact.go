@@ -96,7 +96,7 @@ func (r *redactor) at(i int) found {
 	rest := r.s[i:]
 	switch c := rest[0]; {
 	case alnum.has(c):
-		return cmp.Or(r.webToken(i), r.key(i), r.named(i), r.given(i), r.passLine(i))
+		return cmp.Or(r.webToken(i), r.bearer(i), r.key(i), r.named(i), r.given(i), r.passLine(i))
 	case strings.HasPrefix(rest, "://"):
 		return r.userinfo(i)
 	case strings.HasPrefix(rest, "-----"):

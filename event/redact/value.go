@@ -11,7 +11,11 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	v += len(q)
 	switch {
 	case kind == headerKey:
-		return r.authorization(v, 0)
+		f := r.find(v, &credentials, markAuth)
+		if f.from == v && !hasDigit(r.s[v:f.to]) { // neither after a scheme nor random
+			return found{}
+		}
+		return f
 	case kind == cookieKey:
 		return r.find(v, &cookie, markCookie)
 	case kind == weakKey && q == "" && strings.HasPrefix(r.s[v:], "("):
@@ -19,12 +23,10 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	case q != "":
 		how = quoted
 	}
-	end, closed := r.valueEnd(v, q, how)
+	end, closed := r.valueEnd(v, q, kind, how)
 	s, rest := r.s[v:end], r.s[end:]
 	switch {
 	case placeholder(r.s[v:]), markAt(rest, 0) > 0:
-		return found{}
-	case closed && kind != passwordKey && strings.ContainsAny(s, " \t"):
 		return found{}
 	case !closed && len(s) >= enough: // no word is that long
 	case !closed && beginsWith(rest, "(", "[") && isReference(s): // a call, an index
@@ -52,14 +54,16 @@ func quoteAt(s string, i int) string {
 }
 
 // valueEnd returns the end of the value at v: at the closing quote q on the same line, or, without
-// one (in a cut text), of a word.
-func (r *redactor) valueEnd(v int, q string, how style) (end int, closed bool) {
-	for end = v; q != "" && end < len(r.s) && r.s[end] != '\n' && markAt(r.s, end) == 0; end++ {
-		if strings.HasPrefix(r.s[end:], q) {
+// one (in a cut text), of a word. What has a mark in quotes, or a space and is no password, has none.
+func (r *redactor) valueEnd(v int, q string, kind keyKind, how style) (end int, closed bool) {
+	for end = v; q != "" && end < len(r.s) && r.s[end] != '\n'; end++ {
+		switch c := r.s[end]; {
+		case strings.HasPrefix(r.s[end:], q):
 			return end, true
-		}
-		if r.s[end] == '\\' && len(q) == 1 {
+		case c == '\\' && len(q) == 1:
 			end++
+		case markAt(r.s, end) > 0, kind != passwordKey && (c == ' ' || c == '\t'):
+			return v, true
 		}
 	}
 	for end = v; end < len(r.s) && !ends(r.s[end]); end++ {
@@ -73,13 +77,18 @@ func (r *redactor) valueEnd(v int, q string, how style) (end int, closed bool) {
 
 // ends reports whether an unquoted value ends before c.
 func ends(c byte) bool {
-	return c <= ' ' || classes[c] == others && strings.IndexByte("\"'`&;,()[]{}<>|\\", c) >= 0
+	return c <= ' ' || !dotted.has(c) && strings.IndexByte("\"'`&;,()[]{}<>|\\", c) >= 0
 }
 
-// authorization finds the credentials at v: after a scheme, or alone if they are long and random.
-func (r *redactor) authorization(v, least int) found {
+// bearer finds the token after the word Bearer at i.
+func (r *redactor) bearer(i int) found {
+	const least = 20
+	v := i + len("bearer ")
+	if !strings.EqualFold(r.s[i:min(len(r.s), v)], "bearer ") {
+		return found{}
+	}
 	f := r.find(v, &credentials, markAuth)
-	if f.to-f.from < least || (f.from == v || least > 0) && !hasDigit(r.s[f.from:f.to]) {
+	if f.from != v || f.to-v < least || !hasDigit(r.s[v:f.to]) {
 		return found{}
 	}
 	return f
