@@ -86,13 +86,11 @@ func (Starter) Inside(getenv func(string) string, d trust.Dir) bool {
 
 // marker returns the stored value, and creates it if there is none.
 func marker(d trust.Dir) string {
-	if value := d.Read(markerFile); len(value) > 0 {
-		return string(value)
+	value := d.Read(markerFile)
+	if len(value) == 0 && d.Write([]byte(rand.Text()), markerFile) == nil {
+		value = d.Read(markerFile) // another process may have replaced it
 	}
-	if err := d.Write([]byte(rand.Text()), markerFile); err == nil {
-		return string(d.Read(markerFile)) // another process may have replaced it
-	}
-	return trust.Sum("marker of " + string(d))[:32]
+	return cmp.Or(string(value), trust.Sum("marker of " + string(d))[:32])
 }
 
 // maxEnv is the size limit of one environment variable, including name and closing NUL: Linux refuses
@@ -286,12 +284,8 @@ func (p process) run(ctx context.Context) ran {
 		defer cancel()
 	}
 	out, errs := &capped{Bounded: event.Bounded{Max: maxStdout}}, &capped{Bounded: event.Bounded{Max: maxStderr}}
-	path := p.argv[0]
-	if strings.ContainsRune(filepath.ToSlash(path), '/') && !filepath.IsAbs(path) {
-		path = filepath.Join(p.dir, path) // as in a shell there
-	}
-	cmd := exec.CommandContext(ctx, path)
-	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
+	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
+	cmd.Dir, cmd.Env = p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
 	cmd.WaitDelay = grace
 	run.Alone(cmd, true, syscall.SIGKILL)
@@ -300,27 +294,24 @@ func (p process) run(ctx context.Context) ran {
 		cancelled = true
 		return run.Signal(cmd.Process, syscall.SIGTERM)
 	}
-	err := cmd.Start()
-	r := ran{code: -1}
-	if err == nil {
-		err = cmd.Wait()
-		if cancelled || !out.whole || !errs.whole {
-			_ = run.Signal(cmd.Process, syscall.SIGKILL) // what is left of the group
-		}
-		r = ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
-	} else {
+	err := cmd.Run()
+	if cmd.Process == nil {
 		cancelled = ctx.Err() != nil
+	} else if cancelled || !out.whole || !errs.whole {
+		_ = run.Signal(cmd.Process, syscall.SIGKILL) // what is left of the group
 	}
+	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
 	var exit *exec.ExitError
 	switch {
 	case cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		r.err = errTimeout
 	case cancelled:
 		r.err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
-	case errors.As(err, &exit) && r.code < 0:
-		r.err = fmt.Errorf("ended by a signal: %s", exit.ProcessState)
-	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay), err == nil: // an exit code is not such an error
-	default:
+	case errors.As(err, &exit): // an exit code is not such an error
+		if r.code < 0 {
+			r.err = fmt.Errorf("ended by a signal: %s", exit.ProcessState)
+		}
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		r.err = fmt.Errorf("running %q: %w", p.argv[0], err)
 	}
 	return r
