@@ -77,10 +77,8 @@ func (h *Hook) checkRule(all []*Hook, warn warning) {
 	if m.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
 		warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
 	}
-	for _, p := range m.Check() {
-		if p.Doubt {
-			warn("", "%s", strings.TrimPrefix(p.Field+": "+p.What, ": "))
-		}
+	for _, text := range m.Doubts() {
+		warn("", "%s", text)
 	}
 	if h.Level != Own && !strings.Contains(h.ID, "/") { // a pack's are tested
 		for _, entry := range m.Commands {

@@ -465,9 +465,8 @@ func (d *decoder) rule(h *Hook, o *object) {
 	if tool := d.matcher(h.Event, o, "tool"); can.Tool { // the rule decides: a command that reads a file is a Read, too
 		m.Tools = slices.DeleteFunc([]rule.Matcher{h.Matcher, tool}, rule.Matcher.All)
 	}
-	unless := o
 	if v, ok := o.get("unless", "{"); ok {
-		unless = d.object(v)
+		unless := d.object(v)
 		u := d.conditions(h, unless)
 		m.Unless = &u
 		d.end(unless)
@@ -475,15 +474,6 @@ func (d *decoder) rule(h *Hook, o *object) {
 	h.Grant, h.Spec.Rule = m.Allow, &Rule{Decision: wire.Decision(said), Reason: reason, Match: m}
 	if o.known = append(o.known, "match", "not_match"); d.accepted {
 		return
-	}
-	for _, p := range m.Check() {
-		switch field, inUnless := strings.CutPrefix(p.Field, "unless."); {
-		case p.Doubt:
-		case inUnless:
-			d.fail(unless.at(field), "", "%s", p.What)
-		default:
-			d.fail(o.at(field), "", "%s", p.What)
-		}
 	}
 	d.examples(h, o.list("match", `"[`, `"`), true)
 	d.examples(h, o.list("not_match", `"[`, `"`), false)
@@ -497,12 +487,18 @@ func (d *decoder) conditions(h *Hook, o *object) rule.Conditions {
 		}
 	}
 	const want = `"[`
-	return rule.Conditions{
+	c := rule.Conditions{
 		Commands: o.texts("commands", want),
 		Regex:    o.texts("regex", want),
 		Paths:    o.texts("paths", want),
 		Words:    o.texts("words", want),
 	}
+	if !d.accepted {
+		for _, p := range c.Check() {
+			d.fail(o.at(p.Field), "", "%s", p.What)
+		}
+	}
+	return c
 }
 
 // examples reports those that a rule does not treat as written.

@@ -30,23 +30,12 @@ func Example(text string, tool bool) *Call {
 	return c
 }
 
-// Check returns the errors in the rule: entries that are empty or cannot be parsed. Without any it returns
-// doubts: entries that do not cover what they say, or that the client reads more narrowly.
-func (r Rule) Check() []Problem {
-	list := r.check("")
-	if r.Unless != nil {
-		list = append(list, r.Unless.check("unless.")...)
-	}
-	if len(list) > 0 {
-		return list
-	}
-	return append(r.vain(), r.missed()...)
-}
-
-func doubt(field, what string) Problem { return Problem{Field: field, What: what, Doubt: true} }
+// Doubts returns what is probably not meant: entries that do not cover what they say, or that the client reads more
+// narrowly.
+func (r Rule) Doubts() []string { return append(r.vain(), r.missed()...) }
 
 // vain returns the entries that do not cover what they say.
-func (r Rule) vain() (list []Problem) {
+func (r Rule) vain() (list []string) {
 	if len(r.Paths)+len(r.Regex)+len(r.Words) > 0 {
 		return nil // the entry alone is not what the rule covers
 	}
@@ -55,14 +44,14 @@ func (r Rule) vain() (list []Problem) {
 		words := slices.DeleteFunc(strings.Fields(entry), func(w string) bool { return w[0] == '[' && len(w) > 1 })
 		line := strings.ReplaceAll(strings.Join(words, " "), "*", "x")
 		if r.Evaluate(Example(line, true)).Result == No {
-			list = append(list, doubt("commands", fmt.Sprintf("%q does not even cover the command %q", entry, line)))
+			list = append(list, fmt.Sprintf("commands: %q does not even cover the command %q", entry, line))
 		}
 	}
 	return list
 }
 
 // missed returns a common spelling of its command that a permission of the client's does not cover.
-func (r Rule) missed() []Problem {
+func (r Rule) missed() []string {
 	if r.Says == nil || r.Allow || !r.Says.runs() || r.Says.bare() {
 		return nil
 	}
@@ -78,12 +67,13 @@ func (r Rule) missed() []Problem {
 	}
 	words = slices.Concat(words[:at], words[at+1:], operands, words[at:at+1])
 	const text = "%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it"
-	return []Problem{doubt("", fmt.Sprintf(text, r.Says.Text, strings.Join(words, " "), entry))}
+	return []string{fmt.Sprintf(text, r.Says.Text, strings.Join(words, " "), entry)}
 }
 
 var errPattern = errors.New("is no pattern: a bracket or brace does not close")
 
-func (c Conditions) check(prefix string) (list []Problem) {
+// Check returns the entries that are empty or cannot be parsed.
+func (c *Conditions) Check() (list []Problem) {
 	for i, entries := range c.lists() {
 		field := fields[i]
 		for _, text := range *entries {
@@ -99,7 +89,7 @@ func (c Conditions) check(prefix string) (list []Problem) {
 				err = errPattern
 			}
 			if err != nil {
-				list = append(list, Problem{Field: prefix + field, What: err.Error()})
+				list = append(list, Problem{fields[i], err.Error()})
 			}
 		}
 	}

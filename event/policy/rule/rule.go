@@ -57,11 +57,10 @@ type Rule struct {
 	Allow  bool        // the rule approves
 }
 
-// Problem is an error or a doubt about one entry of a rule.
+// Problem is an error in one entry of a condition.
 type Problem struct {
-	Field string // "commands", "regex", "paths", "words"; with "unless." before it
+	Field string // "commands", "regex", "paths", "words"
 	What  string // as an error message
-	Doubt bool   // the rule is valid but probably not what is meant
 }
 
 // ofCommands reports whether there is a condition on commands.
