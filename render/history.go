@@ -38,7 +38,7 @@ type TurnLine struct {
 // TurnLineOf converts t, a turn of the session s.
 func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
 	return TurnLine{TurnID: t.ID(), CommandID: t.CommandID(), SessionID: s.ID, Part: s.Part, AgentID: s.Seat,
-		ProjectID: s.ProjectID, Project: project(s), Actor: t.Actor, Intent: t.Intent,
+		ProjectID: s.ProjectID, Project: s.ProjectName(), Actor: t.Actor, Intent: t.Intent,
 		Confidence: float64(t.Confidence) / 100,
 		Rule:       t.Rule, Text: t.Text, Timestamp: t.At.Time(), TimeSource: t.Source, Task: t.Task, Refused: t.Refused}
 }
@@ -115,7 +115,7 @@ func NewTimeline(from, to time.Time, counted []stats.Track, session func(*stats.
 	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Tracks: []Track{}}
 	for i := range counted {
 		s := session(&counted[i])
-		l := Track{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)),
+		l := Track{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(s.ProjectName()),
 			Branch: OneLine(s.Origin.Git.Branch)}
 		for _, span := range counted[i].Spans {
 			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})

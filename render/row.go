@@ -6,7 +6,6 @@ package render
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,7 +235,7 @@ func row(v *state.Seen) Row {
 		NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Name: OneLine(s.Name), Label: OneLine(s.Label), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd,
-		Project: project(s), Host: s.Origin.Host,
+		Project: s.ProjectName(), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)),
 		CostUSD:   v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
@@ -328,18 +327,6 @@ func question(s *state.Session, st state.Status) *Question {
 
 // ShownName returns the row's name for people: the user's name for the session, else its project.
 func (r *Row) ShownName() string { return cmp.Or(r.Name, r.Project) }
-
-// project returns the name of the repository, else of the project's directory.
-func project(s *state.Session) string {
-	if s.Origin.Git.Repo != "" {
-		return s.Origin.Git.Repo
-	}
-	dir := cmp.Or(s.Origin.Project, s.Cwd)
-	if dir == "" {
-		return ""
-	}
-	return filepath.Base(dir)
-}
 
 // What returns in one line what the session does, wants or did: the call it waits for or runs,
 // the reason it failed, else its last words or the prompt.

@@ -6,8 +6,10 @@
 package state
 
 import (
+	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"beckon/event"
 )
@@ -252,6 +254,12 @@ type Counts struct {
 	Tools       int64 `json:"tools,omitempty"`
 	Permissions int64 `json:"permissions,omitempty"`
 	Questions   int64 `json:"questions,omitempty"`
+}
+
+// ProjectName returns the name of the session's repository, else of its directory.
+func (s *Session) ProjectName() string {
+	dir := cmp.Or(s.Origin.Project, s.Cwd)
+	return cmp.Or(s.Origin.Git.Repo, dir[strings.LastIndexAny(dir, `/\`)+1:], dir)
 }
 
 // Headless reports whether the session is a run of `claude -p`, which has no screen to ask on.

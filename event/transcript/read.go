@@ -171,6 +171,21 @@ func Call(path, id string) (made, answered bool, err error) {
 	return made, answered, err
 }
 
+// Decided reports whether the result of the call of that id is in the transcript at path, and whether
+// a hook refused the call: that has a line of its own next to the result's. It reads as much as
+// LastHalt does.
+func Decided(path, id string) (byHook, known bool) {
+	b, _, _ := lines(path, -tail) // what can be read of it
+	for v := range backwards(b, id) {
+		a := v.Get("attachment")
+		byHook = byHook || a.Get("type").Str == "hook_permission_decision" && a.Get("toolUseID").Str == id
+		for _, block := range v.Get("message.content").Array() {
+			known = known || block.Get("type").Str == "tool_result" && block.Get("tool_use_id").Str == id
+		}
+	}
+	return byHook, known || byHook
+}
+
 // planTool is the call with which the agent asks to approve a plan. The client writes the
 // whole plan into it, even if the agent wrote a file.
 const planTool = "ExitPlanMode"

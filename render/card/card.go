@@ -293,20 +293,10 @@ func (b *builder) questions(o *request.Request) {
 	}
 }
 
-// plan shows the plan to approve: newer clients have it in the call, older ones in a file.
+// plan shows the plan to approve.
 func (b *builder) plan(o *request.Request) {
 	in := gjson.ParseBytes(o.Input())
-	plan, path := in.Get("plan").String(), in.Get("planFilePath").String()
-	if plan == "" && path != "" {
-		text, there, err := b.read(path)
-		if err == nil && !there {
-			err = errors.New("the plan's file is not there")
-		}
-		if err != nil {
-			b.lacks(err.Error())
-		}
-		plan = string(text)
-	}
+	plan := in.Get("plan").String()
 	if plan == "" {
 		b.lacks("the call does not have the plan")
 	}

@@ -2,7 +2,6 @@ package alert
 
 import (
 	"cmp"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -175,17 +174,8 @@ func about(s *state.Session, e state.Alert) string {
 // label returns the session's name for people: the user's name for it, else its project.
 func label(s *state.Session) string { return cmp.Or(s.Name, Project(s)) }
 
-// Project returns the name of the session's repository, else of its directory.
-func Project(s *state.Session) string {
-	if s.Origin.Git.Repo != "" {
-		return s.Origin.Git.Repo
-	}
-	dir := strings.ReplaceAll(cmp.Or(s.Origin.Project, s.Cwd), `\`, "/")
-	if dir == "" {
-		return cmp.Or(s.Agent, "a session")
-	}
-	return path.Base(dir)
-}
+// Project returns the session's project, or what stands for it.
+func Project(s *state.Session) string { return cmp.Or(s.ProjectName(), s.Agent, "a session") }
 
 // Headline returns the window's title for a state: what, and who.
 func Headline(s *state.Session, st state.State) string { return string(st) + " - " + label(s) }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
+	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/evidence"
 
@@ -360,9 +360,6 @@ func (d Dir) Channels(id string) []string {
 	return strings.Fields(string(b))
 }
 
-// tail is how many bytes of a transcript are read for what became of a call.
-const tail = 512 << 10
-
 // DialogWon reports whether the user allowed at the session what the client was given a Deny for: at
 // the same moment, so that only the transcript tells, and not for subagents.
 func (r *Request) DialogWon(wait time.Duration) bool {
@@ -372,33 +369,8 @@ func (r *Request) DialogWon(wait time.Duration) bool {
 	}
 	hook, known := false, false
 	until(wait, 20*time.Millisecond, func() bool {
-		hook, known = decidedBy(path, r.UseID)
+		hook, known = transcript.Decided(path, r.UseID)
 		return hook // on a busy machine the client may write the result before the one who decided
 	})
 	return known && !hook
-}
-
-// decidedBy looks at the end of a transcript for who decided the call useID: a hook's refusal
-// has a line of its own next to the result's.
-func decidedBy(path, useID string) (hook, known bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, false
-	}
-	defer f.Close()
-	_, _ = f.Seek(-tail, io.SeekEnd) // fails in a short file, which is read whole
-	text, _ := io.ReadAll(f)         // what can be read of it
-	for line := range bytes.Lines(text) {
-		if !bytes.Contains(line, []byte(useID)) || !gjson.ValidBytes(line) {
-			continue
-		}
-		v := gjson.ParseBytes(line)
-		if a := v.Get("attachment"); a.Get("type").Str == "hook_permission_decision" && a.Get("toolUseID").Str == useID {
-			return true, true
-		}
-		for _, block := range v.Get("message.content").Array() {
-			known = known || block.Get("type").Str == "tool_result" && block.Get("tool_use_id").Str == useID
-		}
-	}
-	return false, known
 }

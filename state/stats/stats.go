@@ -170,10 +170,7 @@ type Count struct {
 // counted. Time counts in the state that held between two changes. What the user does ends a stretch only
 // if the time after it counts as something else. A clock that steps back adds nothing.
 func Of(before, after *state.Session, ch state.Change) (n Count) {
-	at, since := ch.At, before.Counted
-	if since == 0 {
-		since = before.Updated // the file is an earlier release's
-	}
+	at, since := ch.At, cmp.Or(before.Counted, before.Updated) // the file of an earlier release has one
 	n.Act = ch.Action != nil && ch.Action.Kind != state.ActDecided || after.Counts.Turns > before.Counts.Turns
 	if since > at+dayMs { // the clock was wrong
 		since = at
