@@ -25,7 +25,6 @@ type server struct {
 type pane struct {
 	id, window, session string // %N, @N, $N
 	place               string // window.pane, by their indexes
-	attached            bool   // the session has a client
 	name                string // the session's
 }
 
@@ -38,7 +37,7 @@ type client struct {
 // The formats contain no tab, because a server without UTF-8 prints "_" for it. Names, which
 // may contain spaces, come last.
 const (
-	paneFormat   = "P #{pid} #{pane_id} #{window_id} #{session_id} #{window_index}.#{pane_index} #{session_attached} #{session_name}"
+	paneFormat   = "P #{pid} #{pane_id} #{window_id} #{session_id} #{window_index}.#{pane_index} #{session_name}"
 	clientFormat = "C #{client_control_mode} #{client_activity} #{session_id} #{pane_id} #{client_name}"
 )
 
@@ -74,11 +73,10 @@ func parseServer(socket, out string) *server {
 	s := &server{socket: socket}
 	for line := range strings.Lines(out) {
 		line = strings.TrimRight(line, "\n")
-		switch f := strings.SplitN(line, " ", 8); {
-		case len(f) == 8 && f[0] == "P":
+		switch f := strings.SplitN(line, " ", 7); {
+		case len(f) == 7 && f[0] == "P":
 			s.pid, _ = strconv.Atoi(f[1])
-			s.panes = append(s.panes, pane{id: f[2], window: f[3], session: f[4], place: f[5], attached: f[6] != "0",
-				name: f[7]})
+			s.panes = append(s.panes, pane{f[2], f[3], f[4], f[5], f[6]})
 		case len(f) >= 6 && f[0] == "C":
 			used, _ := strconv.ParseInt(f[2], 10, 64)
 			s.clients = append(s.clients,
@@ -212,19 +210,14 @@ func (s *server) in(sessions []string) *client {
 	return &c
 }
 
-// find returns the pane in the session that c shows, else in one with a client, else in any.
-func (s *server) find(id string, c *client) *pane {
-	var best *pane
+// find returns the pane in the session that c shows, else in any.
+func (s *server) find(id string, c *client) (found *pane) {
 	for i := range s.panes {
-		switch p := &s.panes[i]; {
-		case p.id != id:
-		case c != nil && p.session == c.session:
-			return p
-		case best == nil || p.attached && !best.attached:
-			best = p
+		if p := &s.panes[i]; p.id == id && (found == nil || c != nil && p.session == c.session) {
+			found = p
 		}
 	}
-	return best
+	return found
 }
 
 // sameServer reports whether two records of panes are from one tmux server. A socket may have
