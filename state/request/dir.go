@@ -25,13 +25,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The files of a request, in a directory of its own.
+// The files of an open request, in a directory of its own.
 const (
-	callFile    = "offer.json" // a line for the request; then what the client sent, byte for byte
-	answerFile  = "answer.json"
-	outcomeFile = "outcome.json"
-	shownFile   = "shown"  // a command has shown the whole request
-	notifyFile  = "notify" // the channels that are to show it, one per line; see Notify
+	callFile   = "offer.json" // a line for the request; then what the client sent, byte for byte
+	answerFile = "answer.json"
+	shownFile  = "shown"  // a command has shown the whole request
+	notifyFile = "notify" // the channels that are to show it, one per line; see Notify
 )
 
 // Dir is the state directory, whose requests are meant.
@@ -49,7 +48,7 @@ func (d Dir) OpenDir() string { return d.path("open") }
 
 func (d Dir) open(elem ...string) string { return filepath.Join(d.OpenDir(), filepath.Join(elem...)) }
 
-// done is where requests are kept afterwards, for an hour.
+// done is where the outcomes are kept afterwards, for an hour.
 func (d Dir) done(elem ...string) string { return d.path("done", filepath.Join(elem...)) }
 
 // has reports whether an open request has a file.
@@ -276,13 +275,11 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 	if !IsID(id) {
 		return a, false
 	}
-	for _, dir := range [...]string{d.open(id), d.done(id)} {
-		b, err := plainfile.ReadFile(filepath.Join(dir, answerFile))
-		if err == nil && json.Unmarshal(b, &a) == nil {
-			return a, true
-		}
+	if b, err := plainfile.ReadFile(d.open(id, answerFile)); err == nil && json.Unmarshal(b, &a) == nil {
+		return a, true
 	}
-	return a, false
+	out, _ := d.Outcome(id, 0)
+	return out.Answer, out.Answer.Word != ""
 }
 
 // Past finds a request that is over, by the beginning of its id, and says what became of it.
@@ -300,30 +297,19 @@ func (d Dir) Past(beginning string) (id string, became error) {
 // it did. The call's text and the user's words are removed; who answered is kept for an hour. It
 // returns false if the request was closed before.
 func (d Dir) Close(id, why string) bool {
-	if !IsID(id) {
+	if !IsID(id) || !d.has(id, "") {
 		return false
 	}
 	_ = os.Remove(d.open(id, callFile)) // first, so that no kill leaves it behind
-	if os.Rename(d.open(id), d.done(id)) != nil &&
-		(os.MkdirAll(d.done(), dirMode) != nil || os.Rename(d.open(id), d.done(id)) != nil) {
-		return false
-	}
-	files, _ := os.ReadDir(d.done(id)) // unreadable: there is nothing to remove
-	for _, f := range files {
-		if f.Name()[0] == '.' { // a part of an answer that came too late
-			_ = os.Remove(d.done(id, f.Name()))
-		}
-	}
-	out, err := json.Marshal(Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
+	out := Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())}
+	out.Answer, _ = d.Answered(id)
+	out.Answer.Message, out.Answer.Choices, out.Answer.Signature = "", nil, nil
+	b, err := json.Marshal(out)
 	if err == nil {
-		_ = plainfile.Write(d.done(id, outcomeFile), out, fileMode, false)
+		err = cmp.Or(os.MkdirAll(d.done(), dirMode), plainfile.Create(d.done(id), b))
 	}
-	a, ok := d.Answered(id)
-	a.Message, a.Choices, a.Signature = "", nil, nil
-	if b, err := json.Marshal(a); ok && err == nil {
-		_ = plainfile.Write(d.done(id, answerFile), b, fileMode, false)
-	}
-	return true
+	_ = os.RemoveAll(d.open(id)) // what stays is removed by Sweep
+	return err == nil
 }
 
 // Outcome waits, at most that long, until it is known what became of a request.
@@ -332,7 +318,7 @@ func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
 		return out, false
 	}
 	known = until(wait, 5*time.Millisecond, func() bool {
-		b, err := plainfile.ReadFile(d.done(id, outcomeFile))
+		b, err := plainfile.ReadFile(d.done(id))
 		return err == nil && json.Unmarshal(b, &out) == nil
 	})
 	return out, known

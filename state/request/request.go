@@ -310,6 +310,8 @@ type Outcome struct {
 	Taken bool         `json:"taken,omitempty"`
 	Why   string       `json:"why,omitempty"` // in words, if it was not taken
 	At    event.Millis `json:"at"`
+	// Answer is the one that was given, without its words; its Word is empty if there was none.
+	Answer Answer `json:"answered"`
 }
 
 // PINFile keeps the public half of the key that the user's PIN makes (package pin).
