@@ -303,7 +303,7 @@ func (a *app) askUser(id string) error {
 func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *request.Request) error {
 	host, dir := evidence.ThisMachine().Host, request.In(a.Store.Dir)
 	for {
-		ask := notify.AskOf(o, host, by.Words)
+		ask := notify.AskOf(o, host, by.Rows)
 		if dir.HasPIN() {
 			ask.Buttons = nil // a button cannot ask for it
 		}
@@ -319,7 +319,7 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 			become(said)
 			return err
 		}
-		if word == request.Allow && notify.AskOf(o, host, by.Words).Body != ask.Body {
+		if word == request.Allow && notify.AskOf(o, host, by.Rows).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}

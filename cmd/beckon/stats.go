@@ -69,7 +69,7 @@ func (c *statsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	used, err := usage.In(a.Store.Dir).Read(a.Now())
+	used, err := usage.Read(a.Store.Dir, a.Now())
 	if err != nil {
 		return fmt.Errorf("reading the usage limits: %w", err)
 	}

@@ -139,7 +139,7 @@ func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
 		Problem: a.problemLine(snap.Problems),
 		Seen:    make(map[string]state.Seen, len(snap.Seen)),
 	}
-	s.Limits, _ = usage.In(a.Store.Dir).Read(snap.Now) // stats reports a file that cannot be read
+	s.Limits, _ = usage.Read(a.Store.Dir, snap.Now) // stats reports a file that cannot be read
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}

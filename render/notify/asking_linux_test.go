@@ -331,7 +331,7 @@ func TestDesktopTexts(t *testing.T) {
 		"curl -H 'Authorization: token " + secret + "' x": {request.Deny},
 	} {
 		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
-		a := AskOf(o, "here", Desktop(true, nil).Words)
+		a := AskOf(o, "here", Desktop(true, nil).Rows)
 		if strings.Contains(a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
 			t.Errorf("%q: %q, %q", command, a.Body, a.Buttons)
 		}

@@ -251,7 +251,7 @@ func choose(ctx context.Context, p run.Program) (key string, err error) {
 // notify-send's command line.
 func Desktop(buttons bool, jump []string) Channel {
 	d := desktop{jump}
-	c := Channel{Name: alert.Desktop, Send: d.send, Words: Words{Rows: 6, Full: true}}
+	c := Channel{Name: alert.Desktop, Send: d.send, Rows: 6}
 	if buttons {
 		c.Ask = d.ask
 	}

@@ -72,8 +72,10 @@ type Channel struct {
 	// Ask shows a request until one of its buttons is pressed, and returns that word. It returns no
 	// word if the user dismissed the notification or ctx ended. become, never nil, replaces the
 	// notification's text by the result; an empty text removes it. Without buttons Ask is nil.
-	Ask   func(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
-	Words Words
+	Ask func(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
+	// Rows is how many rows of a request it shows, what people read at a glance; 0 for project and tool
+	// alone. Others can read it, on this machine, too, so secrets are removed.
+	Rows int
 }
 
 // Send sends n through all channels concurrently and returns a line for the log: the channels,
@@ -112,22 +114,15 @@ type Ask struct {
 	Expires time.Time
 }
 
-// Words is how much of a request a channel shows. Others can read it, on this machine, too, so
-// secrets are removed.
-type Words struct {
-	Rows int  // of text, the limit of what people read at a glance
-	Full bool // else only project and tool
-}
-
-// AskOf prepares a request for a channel. One that it does not show whole cannot be allowed,
+// AskOf prepares a request for a channel of that many rows. One that it does not show whole cannot be allowed,
 // because the user would not know what they allow.
-func AskOf(r *request.Request, host string, w Words) Ask {
+func AskOf(r *request.Request, host string, rows int) Ask {
 	kind := r.Kind.Alert()
 	project := cmp.Or(run.Base(r.Project), run.Base(r.Cwd), "a session")
 	text, whole := card.Line1(cmp.Or(r.Tool, string(r.Kind))), false
-	if w.Full {
+	if rows > 0 {
 		c := card.Of(r, host)
-		text, whole = c.Brief(w.Rows)
+		text, whole = c.Brief(rows)
 	}
 	a := Ask{
 		Expires: r.Expires.Time().Local(),

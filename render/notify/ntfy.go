@@ -46,7 +46,10 @@ type Phone struct {
 
 // Channel returns the channel. It has buttons if there is a topic for answers.
 func (p *Phone) Channel() Channel {
-	c := Channel{Name: alert.Ntfy, Send: p.Send, Words: Words{Rows: ntfyRows, Full: p.full()}}
+	c := Channel{Name: alert.Ntfy, Send: p.Send}
+	if p.full() {
+		c.Rows = ntfyRows
+	}
 	if p.Ntfy.Answers != "" && p.Ntfy.Check() == nil {
 		c.Ask = p.Ask
 	}

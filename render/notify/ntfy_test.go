@@ -242,7 +242,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Helper()
 		change()
 		ctx, over := context.WithCancel(t.Context())
-		m, got := p.ask(t, ctx, AskOf(o, "here", p.Channel().Words))
+		m, got := p.ask(t, ctx, AskOf(o, "here", p.Channel().Rows))
 		over()
 		<-got
 		return m
@@ -318,7 +318,7 @@ func TestPhoneSettings(t *testing.T) {
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
 		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Topic: server + "/a"}}}
-		if p.Channel().Words.Full != full {
+		if p.Channel().Rows > 0 != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}
 	}

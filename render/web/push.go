@@ -133,7 +133,7 @@ func (p *pusher) decide(n *pushed, v *state.Seen, a state.Alert, now time.Time) 
 	n.sent, n.Path = true, "/session/"+url.PathEscape(cmp.Or(v.Session.Seat, v.Session.ID))
 	n.Title, n.Body = alert.Words(&v.Session, a)
 	if o, ok := notify.RequestOf(p.s.dir(), &c, now); ok {
-		ask := notify.AskOf(&o, evidence.ThisMachine().Host, notify.Words{Rows: pushRows, Full: true})
+		ask := notify.AskOf(&o, evidence.ThisMachine().Host, pushRows)
 		n.Title, n.Body = ask.Title, ask.Body
 		if !p.s.dir().HasPIN() { // a button cannot ask for it
 			n.Words, n.Request, n.Digest, n.Drawn = ask.Buttons, o.ID, o.Digest, drawn(&o).Drawn

@@ -33,11 +33,6 @@ type Topics struct {
 	Page    string // ntfy_page: what "Open" opens
 }
 
-// DefaultReach returns the settings in force without a configuration.
-func DefaultReach() Reach {
-	return Reach{Actions: "false", Texts: TextsTool}
-}
-
 // CheckServer returns what is wrong with the address of a server or a page.
 func CheckServer(s string) error {
 	u, err := url.Parse(s)

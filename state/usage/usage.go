@@ -84,11 +84,8 @@ func (w Window) crossed(old Window) (Crossing, bool) {
 	return Crossing{}, false
 }
 
-// Dir is the directory of the accounts' files, one each, in beckon's state directory.
-type Dir string
-
-// In returns the directory within beckon's state directory.
-func In(state string) Dir { return Dir(filepath.Join(state, "usage")) }
+// dir is the directory of the accounts' files, one each, in beckon's state directory.
+func dir(state string) string { return filepath.Join(state, "usage") }
 
 // AccountOf names a client's account by its configuration's directory; empty for the usual one.
 func AccountOf(getenv func(string) string) string {
@@ -114,8 +111,8 @@ const maxFile = 16 << 10
 // Report stores the limits that session by has reported for an account, and returns the account with the
 // limits that have reached one of steps. Of two simultaneous reports one may be lost until its session
 // reports again.
-func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) (Account, []Crossing, error) {
-	path := filepath.Join(string(d), ID(account)+".json")
+func Report(state, account, by string, limits []event.Limit, now event.Millis) (Account, []Crossing, error) {
+	path := filepath.Join(dir(state), ID(account)+".json")
 	known, err := read(path)
 	if err != nil {
 		return Account{}, nil, err
@@ -169,8 +166,8 @@ func read(path string) (a Account, err error) {
 }
 
 // Read returns every account that has limits which are not over at now.
-func (d Dir) Read(now event.Millis) ([]Account, error) {
-	entries, err := os.ReadDir(string(d))
+func Read(state string, now event.Millis) ([]Account, error) {
+	entries, err := os.ReadDir(dir(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -179,7 +176,7 @@ func (d Dir) Read(now event.Millis) ([]Account, error) {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		a, errRead := read(filepath.Join(string(d), e.Name()))
+		a, errRead := read(filepath.Join(dir(state), e.Name()))
 		err = errors.Join(err, errRead)
 		if a = a.at(now); len(a.Windows) > 0 {
 			all = append(all, a)

@@ -42,13 +42,13 @@ func TestReport(t *testing.T) {
 		"each window anew":            {{0, "a", 96, hour, 96, 95}, {2 * hour, "a", 96, 7 * hour, 96, 95}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := In(t.TempDir())
+			d := t.TempDir()
 			for i, r := range reports {
 				var limits []event.Limit
 				if r.by != "" {
 					limits = []event.Limit{{Name: "five_hour", Used: int64(r.used * 100), Resets: noon + r.resets}}
 				}
-				a, crossed, err := d.Report("", r.by, limits, noon+r.at)
+				a, crossed, err := Report(d, "", r.by, limits, noon+r.at)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,10 +70,10 @@ func TestReport(t *testing.T) {
 // The file is private, and written only when a report is new.
 func TestFile(t *testing.T) {
 	state := t.TempDir()
-	d := In(state)
+	d := state
 	path := filepath.Join(state, "usage", "default.json")
 	limits := []event.Limit{{Name: "five_hour", Used: 41_50, Resets: noon + hour}, {Name: "seven_day", Used: 81_00, Resets: noon + day}}
-	if _, _, err := d.Report("", "a", nil, noon); err != nil {
+	if _, _, err := Report(d, "", "a", nil, noon); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -81,7 +81,7 @@ func TestFile(t *testing.T) {
 	}
 	report := func(by string) os.FileInfo {
 		t.Helper()
-		if _, _, err := d.Report("", by, limits, noon); err != nil {
+		if _, _, err := Report(d, "", by, limits, noon); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -107,14 +107,14 @@ func TestFile(t *testing.T) {
 		}
 		report("a")
 	}
-	if _, _, err := d.Report("/home/u/.claude-work", "c", limits[:1], noon); err != nil {
+	if _, _, err := Report(d, "/home/u/.claude-work", "c", limits[:1], noon); err != nil {
 		t.Fatal(err)
 	}
-	all, err := d.Read(noon)
+	all, err := Read(d, noon)
 	if err != nil || len(all) != 2 || len(all[0].Windows)+len(all[1].Windows) != 3 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if all, err := d.Read(noon + 2*hour); err != nil || len(all) != 1 || all[0].Name != "" {
+	if all, err := Read(d, noon + 2*hour); err != nil || len(all) != 1 || all[0].Name != "" {
 		t.Errorf("when the short windows are over: %+v, %v", all, err)
 	}
 }

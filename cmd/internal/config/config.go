@@ -54,7 +54,7 @@ func Default() Config {
 		Band:            "true",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
-		Reach:           alert.DefaultReach(),
+		Reach:           alert.Reach{Actions: "false", Texts: alert.TextsTool},
 		Answer:          request.DefaultWait,
 	}
 }

@@ -232,7 +232,7 @@ func (a invocation) payload() []byte {
 // is nearly reached.
 func (a invocation) limits(s *event.Status, now time.Time) usage.Account {
 	name := usage.AccountOf(a.Getenv)
-	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
+	used, crossed, err := usage.Report(a.Store.Dir, name, s.SessionID, s.Limits, event.MillisOf(now))
 	if cfg := a.Configured(); len(crossed) > 0 && cfg.Usage() {
 		for _, c := range crossed {
 			err = errors.Join(err, a.notifyUsage(name, c))
