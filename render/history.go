@@ -94,19 +94,12 @@ type Timeline struct {
 // Track is what one session did on the day, the earliest first. Between spans the session was
 // not there, or nothing is known.
 type Track struct {
-	SessionID string `json:"session_id"`
-	Part      string `json:"part,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Project   string `json:"project,omitempty"`
-	Branch    string `json:"branch,omitempty"`
-	Spans     []Span `json:"spans"`
-}
-
-// Span is a period of one kind.
-type Span struct {
-	From time.Time  `json:"from"`
-	To   time.Time  `json:"to"`
-	Kind stats.Kind `json:"kind"`
+	SessionID string       `json:"session_id"`
+	Part      string       `json:"part,omitempty"`
+	Name      string       `json:"name,omitempty"`
+	Project   string       `json:"project,omitempty"`
+	Branch    string       `json:"branch,omitempty"`
+	Spans     []stats.Span `json:"spans"`
 }
 
 // NewTimeline returns the timeline of what was counted between from and to. session returns the
@@ -116,10 +109,7 @@ func NewTimeline(from, to time.Time, counted []stats.Track, session func(*stats.
 	for i := range counted {
 		s := session(&counted[i])
 		l := Track{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(s.ProjectName()),
-			Branch: OneLine(s.Origin.Git.Branch)}
-		for _, span := range counted[i].Spans {
-			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})
-		}
+			Branch: OneLine(s.Origin.Git.Branch), Spans: counted[i].Spans}
 		t.Tracks = append(t.Tracks, l)
 	}
 	return t
@@ -151,25 +141,28 @@ func NewDigest(since time.Time, rows []Row, counted []stats.Track) Digest {
 	for i := range rows {
 		r := DigestRow{Row: rows[i]}
 		at := slices.IndexFunc(counted, func(l stats.Track) bool { return l.Session == string(store.KeyOf(r.Record())) })
-		var worked, waited event.Millis
+		var worked, waited time.Duration
 		if at >= 0 {
 			for _, span := range counted[at].Spans {
-				span.From = max(span.From, event.MillisOf(since))
-				if span.From >= span.To {
+				if span.From.Before(since) {
+					span.From = since
+				}
+				took := span.To.Sub(span.From)
+				if took <= 0 {
 					continue
 				}
 				switch span.Kind {
 				case stats.Busy:
-					worked += span.To - span.From
+					worked += took
 				case stats.Waiting:
 					r.Asked++
-					waited += span.To - span.From
+					waited += took
 				case stats.Failed:
 					r.Failures++
 				}
 			}
 		}
-		r.WorkedS, r.WaitedS = int64(worked/1000), int64(waited/1000)
+		r.WorkedS, r.WaitedS = int64(worked/time.Second), int64(waited/time.Second)
 		left := !r.State.Live() && !r.Since.Before(since)
 		if worked > 0 || r.Asked+r.Failures > 0 || left || r.State.Live() && r.NeedsYou {
 			d.Sessions = append(d.Sessions, r)

@@ -121,7 +121,7 @@ func (a *app) timeline(name string) (render.Timeline, error) {
 	}
 	lanes := totals.Lanes()
 	if len(lanes) > 0 { // the night before is not shown
-		from = lanes[0].Spans[0].From.Time()
+		from = lanes[0].Spans[0].From
 	}
 	of := func(l *stats.Track) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }
 	return render.NewTimeline(from, to, lanes, of), nil

@@ -217,24 +217,24 @@ func (n *notifySend) check(ctx context.Context) (owner string, driven bool, err 
 	return owner, len(about) == 0 || !slices.Contains(undriven, about[0]), nil
 }
 
-// show returns the run that shows note until it expires, in milliseconds (0 for never, -1 for as the
-// daemon decides) or the user has dealt with it, and prints the action.
-func (n *notifySend) show(note Note, expires string, actions ...string) run.Program {
-	argv := []string{n.path, "--app-name=beckon", "--expire-time=" + expires}
-	for _, action := range actions {
-		argv = append(argv, "--action="+action)
-	}
-	return n.spec(append(argv, "--", note.Title, escape(note.Body))...)
-}
-
 // escape keeps a daemon from reading a text as markup, and notify-send from reading a
 // backslash.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// choose runs notify-send, and returns the action that the user chose, "" for none.
-func choose(ctx context.Context, p run.Program) (key string, err error) {
+// show shows note until it expires, in milliseconds (0 for never, -1 for as the daemon decides), the
+// user has dealt with it, or limit has passed (0 for never), and returns the action that the user
+// chose, "" for none.
+func (n *notifySend) show(
+	ctx context.Context, note Note, expires string, limit time.Duration, actions ...string,
+) (key string, err error) {
+	argv := []string{n.path, "--app-name=beckon", "--expire-time=" + expires}
+	for _, action := range actions {
+		argv = append(argv, "--action="+action)
+	}
+	p := n.spec(append(argv, "--", note.Title, escape(note.Body))...)
+	p.Limit, p.Interrupt = limit, limit == 0
 	out, said, err := p.Outputs(ctx)
 	all := string(out.Kept) + string(said.Kept)
 	switch {
@@ -295,9 +295,7 @@ func (d desktop) choose(ctx context.Context, a Ask) (word request.Word, err erro
 			actions = append(actions, string(w)+"="+buttonLabels[w])
 		}
 	}
-	p := n.show(a.Note, "0", actions...)
-	p.Limit, p.Interrupt = 0, true
-	key, err := choose(ctx, p)
+	key, err := n.show(ctx, a.Note, "0", 0, actions...)
 	switch {
 	case ctx.Err() != nil:
 		return "", nil
@@ -326,11 +324,9 @@ func (d desktop) send(ctx context.Context, note Note) error {
 	ended := make(chan error, 1)
 	clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
-		p := n.show(note, "-1", jumpAction)
-		p.Limit = clickLimit
-		key, err := choose(ctx, p)
+		key, err := n.show(ctx, note, "-1", clickLimit, jumpAction)
 		if errors.Is(err, errNoButtons) {
-			_, err = choose(ctx, n.show(note, "-1"))
+			_, err = n.show(ctx, note, "-1", programLimit)
 		}
 		if ended <- err; key == jumpKey {
 			_ = d.follow(ctx, &note)

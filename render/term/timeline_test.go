@@ -15,10 +15,10 @@ func TestDrawTimeline(t *testing.T) {
 	from := time.Date(2026, 3, 1, 9, 0, 0, 0, zone)
 	at := func(minutes int) time.Time { return from.Add(time.Duration(minutes) * time.Minute).UTC() }
 	line := render.Timeline{From: from.UTC(), To: at(240), Tracks: []render.Track{
-		{Project: "shop", Branch: "main", Spans: []render.Span{
+		{Project: "shop", Branch: "main", Spans: []stats.Span{
 			{From: at(0), To: at(60), Kind: stats.Busy}, {From: at(60), To: at(61), Kind: stats.Waiting},
 			{From: at(61), To: at(120), Kind: stats.Busy}, {From: at(120), To: at(240), Kind: stats.Idle}}},
-		{Name: "a name that is longer than there is room for it", Spans: []render.Span{{From: at(200), To: at(240), Kind: stats.Failed}}},
+		{Name: "a name that is longer than there is room for it", Spans: []stats.Span{{From: at(200), To: at(240), Kind: stats.Failed}}},
 	}}
 	var out strings.Builder
 	out.WriteString(DrawTimeline(line, zone, Style{Width: 26 + 48}))

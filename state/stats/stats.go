@@ -37,7 +37,7 @@ type Totals struct {
 	days     map[string]*Day // by date
 	projects map[string]*Day
 	sessions map[string]time.Duration
-	between  Span              // spans of that time are kept
+	kept     [2]event.Millis   // from when to when spans are kept
 	lanes    map[string]*Track // of them, by session; nil if none are kept
 	acts     []event.Millis    // when the user did something, unordered
 }
@@ -256,9 +256,9 @@ func kindAt(s *state.Session, at event.Millis) Kind {
 
 // Span is a stretch of time in which a session did one kind of thing.
 type Span struct {
-	From event.Millis `json:"from_ms"`
-	To   event.Millis `json:"to_ms"`
-	Kind Kind         `json:"kind"`
+	From time.Time `json:"from"` // UTC
+	To   time.Time `json:"to"`
+	Kind Kind      `json:"kind"`
 }
 
 // Track is the spans of one session, oldest first, without overlap.
@@ -270,7 +270,7 @@ type Track struct {
 
 // Between keeps the spans from one moment to another, and returns t.
 func (t *Totals) Between(from, to time.Time) *Totals {
-	t.between, t.lanes = Span{From: event.MillisOf(from), To: event.MillisOf(to)}, map[string]*Track{}
+	t.kept, t.lanes = [2]event.Millis{event.MillisOf(from), event.MillisOf(to)}, map[string]*Track{}
 	return t
 }
 
@@ -281,15 +281,15 @@ func (t *Totals) Lanes() []Track {
 		list = append(list, *l)
 	}
 	slices.SortFunc(list, func(a, b Track) int {
-		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session, b.Session))
+		return cmp.Or(a.Spans[0].From.Compare(b.Spans[0].From), cmp.Compare(a.Session, b.Session))
 	})
 	return list
 }
 
 // lane adds a stretch; it extends the previous span if that has the same kind.
 func (t *Totals) lane(session string, n *Count) {
-	span := Span{max(n.From, t.between.From), min(n.From+event.Millis(n.Ms), t.between.To), n.Kind}
-	if t.lanes == nil || span.From >= span.To {
+	from, to := max(n.From, t.kept[0]), min(n.From+event.Millis(n.Ms), t.kept[1])
+	if t.lanes == nil || from >= to {
 		return
 	}
 	track := t.lanes[session]
@@ -298,7 +298,8 @@ func (t *Totals) lane(session string, n *Count) {
 		t.lanes[session] = track
 	}
 	track.Project = cmp.Or(n.Project, track.Project)
-	if n := len(track.Spans); n > 0 && track.Spans[n-1].Kind == span.Kind && track.Spans[n-1].To == span.From {
+	span := Span{from.Time(), to.Time(), n.Kind}
+	if n := len(track.Spans); n > 0 && track.Spans[n-1].Kind == span.Kind && track.Spans[n-1].To.Equal(span.From) {
 		track.Spans[n-1].To = span.To
 		return
 	}

@@ -154,8 +154,8 @@ func (m *month) check(t *testing.T) {
 	spans := map[Kind]int{}
 	for _, l := range m.totals.Lanes() {
 		for i, s := range l.Spans {
-			spans[s.Kind] += int(s.To-s.From) / 60000
-			if i > 0 && s.From < l.Spans[i-1].To {
+			spans[s.Kind] += int(s.To.Sub(s.From) / time.Minute)
+			if i > 0 && s.From.Before(l.Spans[i-1].To) {
 				t.Errorf("%s: spans overlap: %v, %v", l.Session, l.Spans[i-1], s)
 			}
 		}

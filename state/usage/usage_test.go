@@ -114,7 +114,7 @@ func TestFile(t *testing.T) {
 	if err != nil || len(all) != 2 || len(all[0].Windows)+len(all[1].Windows) != 3 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if all, err := Read(d, noon + 2*hour); err != nil || len(all) != 1 || all[0].Name != "" {
+	if all, err := Read(d, noon+2*hour); err != nil || len(all) != 1 || all[0].Name != "" {
 		t.Errorf("when the short windows are over: %+v, %v", all, err)
 	}
 }
