@@ -132,7 +132,7 @@ func (c *showCmd) Run(a *app) error {
 	if row.Question != nil {
 		row.Question.Plan = cmp.Or(a.Plan(&v.Session, row.Question.Plan), row.Question.Plan)
 	}
-	asks, err := talk.Requests(a.App, v.Session.Record())
+	asks, err := talk.Requests(a.App, v.Session.Record(), false)
 	if err != nil {
 		return err
 	}

@@ -89,9 +89,6 @@ const (
 
 // Send publishes n, without buttons that answer.
 func (p *Phone) Send(ctx context.Context, n Note) error {
-	if err := p.Ntfy.Check(); err != nil {
-		return err
-	}
 	m := ntfyMessage{Title: n.Project + " " + alert.Verb(n.Kind), Message: n.Tool}
 	if p.full() || n.Test || n.Public {
 		m.Title, m.Message = n.Title, n.Body
@@ -116,10 +113,6 @@ func (p *Phone) message(m ntfyMessage) ntfyMessage {
 
 // Ask publishes a with buttons, and waits for their answers, also while there is no network.
 func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
-	become = func(string) {}
-	if err := p.Ntfy.Check(); err != nil {
-		return "", become, err
-	}
 	waiting, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
 	m := ntfyMessage{Title: a.Title, Message: a.Body, Priority: ntfyHigh, Sequence: a.Request}
@@ -192,6 +185,9 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 func (p *Phone) do(ctx context.Context, method, address string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.Ntfy.Check(); err != nil {
 		return nil, err
 	}
 	token, err := p.Ntfy.Secret()

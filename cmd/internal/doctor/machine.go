@@ -100,11 +100,7 @@ func (d *doctor) notifications() {
 
 // phone checks that the server of the channel ntfy can be reached.
 func (d *doctor) phone(p notify.Phone) {
-	err := p.Ntfy.Check()
-	if err == nil {
-		err = p.Check(context.Background())
-	}
-	if err != nil {
+	if err := p.Check(context.Background()); err != nil {
 		d.add(fail, "notify",
 			"see that the server runs and lets this machine read ntfy_answers; beckon help notifications",
 			"the channel ntfy: %v", err)

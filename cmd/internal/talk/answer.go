@@ -43,7 +43,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 		}
 		return elsewhere(a, c.Words[0], verb, c.Words[1:]...)
 	}
-	list, err := Requests(a, "")
+	list, err := Requests(a, "", false)
 	if err != nil {
 		return err
 	}
@@ -212,11 +212,9 @@ func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer,
 	return ans, nil
 }
 
-// Requests returns a session's open requests with their cards; without a record those of all. Those
-// that take a reply are left out.
-func Requests(a *cli.App, record string) ([]card.Request, error) { return requests(a, record, false) }
-
-func requests(a *cli.App, record string, replies bool) ([]card.Request, error) {
+// Requests returns a session's open requests with their cards, or those that take a reply; without a
+// record those of all.
+func Requests(a *cli.App, record string, replies bool) ([]card.Request, error) {
 	list, err := card.Open(request.In(a.Store.Dir))
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)

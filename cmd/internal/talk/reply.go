@@ -47,7 +47,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err := request.CheckMessage(text); err != nil {
 		return cli.Usage("%w", err)
 	}
-	list, err := requests(a, v.Session.Record(), true)
+	list, err := Requests(a, v.Session.Record(), true)
 	if err != nil {
 		return err
 	}
