@@ -320,16 +320,11 @@ func (d Dir) PINFile() string { return filepath.Join(string(d), "pin.json") }
 // PIN is the content of PINFile.
 type PIN struct {
 	Salt   []byte `json:"salt"`
-	Cost   int    `json:"n"` // scrypt's parameters N and r
-	Block  int    `json:"r"`
 	Public []byte `json:"public"` // verifies what the PIN's key signs
 }
 
-// PINCost and PINBlock are the largest parameters of a PIN.
-const (
-	PINCost  = 1 << 16
-	PINBlock = 8
-)
+// PINSalt is how many bytes a salt has.
+const PINSalt = 16
 
 // HasPIN reports whether answers must be signed with the user's PIN, or that cannot be told.
 func (d Dir) HasPIN() bool {
@@ -343,7 +338,7 @@ func (d Dir) ReadPIN() (p PIN, err error) {
 	if err == nil {
 		err = json.Unmarshal(b, &p)
 	}
-	if err == nil && (len(p.Public) != ed25519.PublicKeySize || p.Cost > PINCost || p.Block < 1 || p.Block > PINBlock) {
+	if err == nil && (len(p.Public) != ed25519.PublicKeySize || len(p.Salt) != PINSalt) {
 		err = errors.New("it is damaged")
 	}
 	if err != nil {

@@ -49,7 +49,7 @@ func Set(d request.Dir, pin string) error {
 	if utf8.RuneCountInString(pin) < MinLength {
 		return fmt.Errorf("a PIN has at least %d characters", MinLength)
 	}
-	p := request.PIN{Salt: make([]byte, 16), Cost: request.PINCost, Block: request.PINBlock}
+	p := request.PIN{Salt: make([]byte, request.PINSalt)}
 	rand.Read(p.Salt)
 	key, err := derive(&p, pin)
 	if err != nil {
@@ -67,7 +67,7 @@ func Set(d request.Dir, pin string) error {
 }
 
 func derive(p *request.PIN, pin string) (ed25519.PrivateKey, error) {
-	seed, err := scrypt.Key([]byte(pin), p.Salt, p.Cost, p.Block, 1, ed25519.SeedSize)
+	seed, err := scrypt.Key([]byte(pin), p.Salt, 1<<16, 8, 1, ed25519.SeedSize)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the PIN's key: %w", err)
 	}
