@@ -16,11 +16,11 @@ import (
 	"beckon/cmd/internal/setup"
 	"beckon/event"
 	"beckon/installer"
-	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/store"
 )
 
 // AnswerCmd is `beckon answer`.
@@ -222,20 +222,10 @@ func Requests(a *cli.App, record string, replies bool) ([]card.Request, error) {
 	list = slices.DeleteFunc(list, func(o card.Request) bool {
 		return (o.Kind == request.Reply) != replies || record != "" && o.Record != record
 	})
-	if len(list) == 0 {
-		return nil, nil
-	}
-	seen, _, err := a.Look(false)
-	if err != nil {
-		return nil, err
-	}
-	rows := render.Rows(seen, true)
 	for i := range list {
 		o := &list[i]
-		o.Name = cli.ShortID(o.Record)
-		if j := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); j >= 0 {
-			o.Name = rows[j].ShownName()
-		}
+		s, _ := a.Store.Load(store.KeyOf(o.Record)) // without it its id is its name
+		o.Name = cmp.Or(s.Name, s.ProjectName(), cli.ShortID(o.Record))
 	}
 	return list, nil
 }
