@@ -104,28 +104,20 @@ func CheckHours(s string) error {
 	return nil
 }
 
-// minutes returns the beginning and the end in minutes since midnight.
+// minutes returns the beginning and the end in minutes since midnight. At 24:00 the next day begins.
 func (h Hours) minutes() (from, to int, ok bool) {
 	begin, end, _ := strings.Cut(string(h), "-")
-	from, okFrom := minutes(begin)
-	to, okTo := minutes(end)
-	if strings.TrimSpace(end) == "24:00" {
-		to, okTo = 24*60, true
-	}
-	return from, to, okFrom && okTo
+	a, errBegin := time.Parse("15:04", strings.TrimSpace(begin))
+	b, errEnd := time.Parse("15:04", strings.TrimSpace(strings.Replace(end, "24:00", "00:00", 1)))
+	return a.Hour()*60 + a.Minute(), b.Hour()*60 + b.Minute(), errBegin == nil && errEnd == nil
 }
 
-// minutes parses "07:30".
-func minutes(s string) (int, bool) {
-	t, err := time.Parse("15:04", strings.TrimSpace(s))
-	return t.Hour()*60 + t.Minute(), err == nil
-}
-
-// Contain reports whether t, in its own time zone, is within the hours.
+// Contain reports whether t, in its own time zone, is within the hours. If they end when they begin,
+// it always is.
 func (h Hours) Contain(t time.Time) bool {
 	from, to, ok := h.minutes()
 	m := t.Hour()*60 + t.Minute()
-	if from <= to {
+	if from < to {
 		return ok && from <= m && m < to
 	}
 	return ok && (m >= from || m < to)
