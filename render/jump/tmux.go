@@ -254,10 +254,8 @@ func (j *Jumper) Here(ctx context.Context, rows []render.Row) (string, bool) {
 	t := evidence.Terminal(j.Getenv)
 	if t.Kind == "tmux" && t.Tmux.Pane == "" {
 		m := &move{Jumper: j, ctx: ctx, row: &render.Row{}}
-		if s, err := m.askTmux(t.Tmux.Socket); err == nil {
-			if c := m.caller(s); c != nil {
-				t.Tmux.Pane = c.active
-			}
+		if _, c := m.own(); c != nil {
+			t.Tmux.Pane = c.active
 		}
 	}
 	best, found := "", time.Time{}
