@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/state/evidence"
 	"beckon/state/request"
 
@@ -124,67 +125,47 @@ const (
 
 // Of returns the card of a request. It reads the files that the call would change on this host.
 func Of(o *request.Request, host string) Card {
-	c := Card{
+	b := builder{of: o, files: o.Host == host, Card: Card{
 		Dir:    Line1(o.Cwd),
 		Host:   Line1(o.Host),
 		Branch: Line1(o.Branch),
 		Agent:  Line1(o.Type),
-		Title:  title(o),
+		Title:  Line1(o.Tool),
 		Whole:  true,
-	}
-	b := builder{card: &c, files: o.Host == host, cwd: o.Cwd}
+	}}
+	in := gjson.ParseBytes(o.Input())
 	switch o.Kind {
 	case request.Question:
-		b.questions(o)
+		b.questions()
 	case request.Plan:
-		b.plan(o)
+		b.plan(in)
 	case request.Reply:
+		b.Title = "a reply"
 		b.note("the turn is over: what you say is its next prompt")
 	default:
-		b.call(o.Tool, o.Input())
+		b.call(in)
 		for _, s := range o.Suggestions() {
-			c.Always = append(c.Always, Line1(Suggestion(s)))
+			b.Always = append(b.Always, Line1(Suggestion(s)))
 		}
 	}
 	size := 0
-	for _, l := range c.Lines {
+	for _, l := range b.Lines {
 		size += len(l.Text) + 1
 	}
-	if len(c.Lines) > maxLines || size > maxBytes {
-		b.lacks(fmt.Sprintf("it is too long to be read here: %d lines", len(c.Lines)))
+	if len(b.Lines) > maxLines || size > maxBytes {
+		b.lacks(fmt.Sprintf("it is too long to be read here: %d lines", len(b.Lines)))
 	}
-	return c
+	return b.Card
 }
 
-// title returns the request in one line.
-func title(o *request.Request) string {
-	in := gjson.ParseBytes(o.Input())
-	switch path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String()); {
-	case o.Kind == request.Question:
-		if n := len(o.Choices()); n != 1 {
-			return fmt.Sprintf("%d questions", n)
-		}
-		return "a question"
-	case o.Kind == request.Plan:
-		return "a plan"
-	case o.Kind == request.Reply:
-		return "a reply"
-	case path != "":
-		if rel, err := filepath.Rel(o.Cwd, path); err == nil && o.Cwd != "" && filepath.IsLocal(rel) {
-			path = rel
-		}
-		return Line1(o.Tool + " " + path)
-	}
-	return Line1(o.Tool)
-}
-
+// builder makes a card.
 type builder struct {
-	card  *Card
-	files bool
-	cwd   string
+	Card
+	of    *request.Request
+	files bool // the files that it would change can be read
 }
 
-func (b *builder) add(k Kind, text string) { b.card.Lines = append(b.card.Lines, Line{k, Line1(text)}) }
+func (b *builder) add(k Kind, text string) { b.Lines = append(b.Lines, Line{k, Line1(text)}) }
 func (b *builder) note(text string)        { b.add(Note, text) }
 
 // text adds a text of several lines. It shows a missing line end.
@@ -195,24 +176,29 @@ func (b *builder) text(k Kind, text string) {
 }
 
 func (b *builder) lacks(why string) {
-	if b.card.Whole {
-		b.card.Whole, b.card.Why = false, why
+	if b.Whole {
+		b.Whole, b.Why = false, why
 	}
 }
 
 // call shows the input of a tool: known members in their own way, and all others after them.
-func (b *builder) call(tool string, input json.RawMessage) {
-	in := gjson.ParseBytes(input)
+func (b *builder) call(in gjson.Result) {
 	if !in.IsObject() {
 		b.lacks("its input cannot be read")
-		b.text(Text, string(input))
+		b.text(Text, in.Raw)
 		return
+	}
+	if path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String()); path != "" {
+		if rel, err := filepath.Rel(b.of.Cwd, path); err == nil && b.of.Cwd != "" && filepath.IsLocal(rel) {
+			path = rel
+		}
+		b.Title = Line1(b.of.Tool + " " + path)
 	}
 	if doubled(in) {
 		b.lacks("a member of its input is there twice")
 	}
 	var shown []string
-	switch tool {
+	switch b.of.Tool {
 	case "Bash", "PowerShell":
 		b.text(Text, in.Get("command").String())
 		shown = []string{"command"}
@@ -271,8 +257,12 @@ func (b *builder) rest(in gjson.Result, shown []string) {
 	})
 }
 
-func (b *builder) questions(o *request.Request) {
-	for i, q := range o.Choices() {
+func (b *builder) questions() {
+	all := b.of.Choices()
+	if b.Title = "a question"; len(all) != 1 {
+		b.Title = fmt.Sprintf("%d questions", len(all))
+	}
+	for i, q := range all {
 		shown := request.Choice{Question: Line1(q.Question), Header: Line1(q.Header), Several: q.Several}
 		b.text(Head, q.Question)
 		if q.Several {
@@ -286,7 +276,7 @@ func (b *builder) questions(o *request.Request) {
 			}
 			b.add(Text, line)
 		}
-		if b.card.Questions = append(b.card.Questions, shown); i > 100 {
+		if b.Questions = append(b.Questions, shown); i > 100 {
 			b.lacks("it has too many questions")
 			return
 		}
@@ -294,14 +284,14 @@ func (b *builder) questions(o *request.Request) {
 }
 
 // plan shows the plan to approve.
-func (b *builder) plan(o *request.Request) {
-	in := gjson.ParseBytes(o.Input())
+func (b *builder) plan(in gjson.Result) {
+	b.Title = "a plan"
 	plan := in.Get("plan").String()
 	if plan == "" {
 		b.lacks("the call does not have the plan")
 	}
 	b.text(Text, plan)
-	b.card.Plan = len(b.card.Lines)
+	b.Plan = len(b.Lines)
 	b.rest(in, []string{"plan", "planFilePath"})
 }
 
@@ -311,7 +301,7 @@ func (b *builder) change(in gjson.Result, old, new string, make func(string) (st
 	path := in.Get("file_path").String()
 	b.add(Head, path)
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(b.cwd, path)
+		path = filepath.Join(b.of.Cwd, path)
 	}
 	was, there, err := b.read(path)
 	var now string
@@ -331,21 +321,16 @@ func (b *builder) change(in gjson.Result, old, new string, make func(string) (st
 
 // read reads the file that a call changes; a missing one is empty.
 func (b *builder) read(path string) (text []byte, there bool, err error) {
-	if !b.files {
-		return nil, false, errors.New("the file is on another machine")
-	}
 	info, err := os.Stat(path)
 	switch {
+	case !b.files:
+		return nil, false, errors.New("the file is on another machine")
 	case errors.Is(err, os.ErrNotExist):
 		return nil, false, nil
-	case err != nil:
-		return nil, false, errors.New("the file cannot be read")
-	case !info.Mode().IsRegular():
-		return nil, false, errors.New("this is not a file")
-	case info.Size() > maxFile:
+	case err == nil && info.Size() > maxFile:
 		return nil, false, errors.New("the file is too large for a diff")
 	}
-	if text, err = os.ReadFile(path); err != nil {
+	if text, err = plainfile.ReadFile(path); err != nil {
 		return nil, false, errors.New("the file cannot be read")
 	}
 	if bytes.IndexByte(text, 0) >= 0 {
