@@ -40,15 +40,11 @@ const notJSON = "not valid JSON here"
 // lax: they may contain comments.
 func parse(data []byte, lax bool) (*document, error) {
 	d, err := parseTree(data)
-	if err != nil {
-		return nil, err
-	}
-	text := d.text
-	if lax {
-		text = standard(d.file)
+	if err != nil || lax {
+		return d, err
 	}
 	var all json.RawMessage
-	if e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &all)); ok {
+	if e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(d.text, &all)); ok {
 		return nil, d.problem(int(e.Offset)-1, notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
 	}
 	return d, nil

@@ -27,8 +27,11 @@ func StatusLine(program string) op {
 	return op{part: func(t Target) Part { return t.StatusLine(program) }, on: program != ""}
 }
 
+// A StartupLine is a line of ours in a start-up file; one without a text is to go.
+type StartupLine struct{ Name, Text string }
+
 func Put(line StartupLine) op {
-	return op{part: func(t Target) Part { return t.Line(line) }, on: line.Text != ""}
+	return op{part: func(t Target) Part { return t.line(line.Name, line.Text) }, on: line.Text != ""}
 }
 
 func List(name string, words []string, on bool) op {

@@ -14,12 +14,6 @@ import (
 	"beckon/event/run"
 )
 
-// A StartupLine is one line of ours in a file that a shell or tmux reads when it starts.
-type StartupLine struct {
-	Name string // identifies it, one word: path
-	Text string // one line in the file's language
-}
-
 // The names of our lines: the program's directory on PATH, the segment of the prompt or of
 // tmux's status line (Snippet), and completion.
 const (
@@ -44,16 +38,21 @@ var startupTexts = map[string]string{
 	"fish completion": `test -x @PROGRAM@; and @PROGRAM@ init fish --completion | source`,
 }
 
-// NewStartupLine returns the line of that name for bash, zsh, fish or tmux. program is the
-// absolute path of beckon; without it the line does nothing. The error is about a path that
-// the shell cannot quote.
-func NewStartupLine(shell, name, program string) (StartupLine, error) {
-	text := startupTexts[shell+" "+name]
-	if text == "" {
-		return StartupLine{}, fmt.Errorf("shell %q: it has no line called %s", shell, name)
-	}
-	text, err := fill(shell, text, map[string]string{"@PROGRAM@": program, "@DIR@": filepath.Dir(program)})
-	return StartupLine{Name: name, Text: text}, err
+// Line returns the line of that name in a start-up file of bash, zsh, fish or tmux. program is the absolute
+// path of beckon; without it the line does nothing. The error is about a path that the shell cannot quote.
+func (t Target) Line(shell, name, program string) (Part, error) {
+	text, err := fill(shell, startupTexts[shell+" "+name],
+		map[string]string{"@PROGRAM@": program, "@DIR@": filepath.Dir(program)})
+	return t.line(name, text), err
+}
+
+func (t Target) line(name, text string) Part {
+	t.shared = true
+	edit := func(old []byte, on bool) ([]byte, error) { return editStartup(old, name, text, on), nil }
+	return Part{Target: t, edit: edit, owns: func(text []byte) bool {
+		_, lines, _ := findBlock(string(text))
+		return lines != ""
+	}}
 }
 
 // fill replaces names of paths, and others in pairs with what they mean, in a text for a shell.
@@ -113,18 +112,18 @@ func findBlock(text string) (before, lines, after string) {
 	return text, "", ""
 }
 
-// in returns the block's line of that name with its comment, "" without one.
-func (l StartupLine) in(lines string) string {
-	return regexp.MustCompile(`(?m)^# ` + l.Name + `\r?\n.*\n`).FindString(lines)
+// lineIn returns the block's line of that name with its comment, "" without one.
+func lineIn(lines, name string) string {
+	return regexp.MustCompile(`(?m)^# ` + name + `\r?\n.*\n`).FindString(lines)
 }
 
 // editStartup returns old with the line in the block, in place of one of that name, or without it.
 // The text around the block keeps its bytes; without a line the block goes.
-func editStartup(old []byte, line StartupLine, on bool) []byte {
+func editStartup(old []byte, name, text string, on bool) []byte {
 	before, lines, after := findBlock(string(old))
-	was, now := line.in(lines), ""
+	was, now := lineIn(lines, name), ""
 	if on {
-		now = "# " + line.Name + "\n" + line.Text + "\n"
+		now = "# " + name + "\n" + text + "\n"
 	}
 	if was == "" {
 		lines += now
@@ -145,18 +144,8 @@ func editStartup(old []byte, line StartupLine, on bool) []byte {
 func InStartup(path, name string, words ...string) (ours, theirs bool) {
 	was, _ := readSettings(path)
 	before, lines, after := findBlock(string(was.data))
-	return StartupLine{Name: name}.in(lines) != "",
+	return lineIn(lines, name) != "",
 		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(before+after, w) })
-}
-
-// Line returns a line in a start-up file.
-func (t Target) Line(line StartupLine) Part {
-	t.shared = true
-	edit := func(old []byte, on bool) ([]byte, error) { return editStartup(old, line, on), nil }
-	return Part{Target: t, edit: edit, owns: func(text []byte) bool {
-		_, lines, _ := findBlock(string(text))
-		return lines != ""
-	}}
 }
 
 //go:embed snippets

@@ -60,9 +60,9 @@ func TestEditStartup(t *testing.T) {
 
 // A line with a new text replaces the old one.
 func TestEditStartupReplaces(t *testing.T) {
-	text := editStartup([]byte("a\n"), StartupLine{"path", "old"}, true)
-	text = editStartup(text, StartupLine{"prompt", "p"}, true)
-	text = editStartup(text, StartupLine{"path", "new"}, true)
+	text := editStartup([]byte("a\n"), "path", "old", true)
+	text = editStartup(text, "prompt", "p", true)
+	text = editStartup(text, "path", "new", true)
 	if want := "a\n" + blockBegin + "\n# path\nnew\n# prompt\np\n" + blockEnd + "\n"; string(text) != want {
 		t.Errorf("%q, want %q", text, want)
 	}

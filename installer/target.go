@@ -45,10 +45,8 @@ func ManagedFiles(goos string) []string {
 	case "darwin":
 		return []string{"/Library/Application Support/ClaudeCode/managed-settings.json"}
 	case "windows":
-		return []string{
-			`C:\Program Files\ClaudeCode\managed-settings.json`,
-			`C:\ProgramData\ClaudeCode\managed-settings.json`,
-		}
+		return []string{`C:\Program Files\ClaudeCode\managed-settings.json`,
+			`C:\ProgramData\ClaudeCode\managed-settings.json`}
 	}
 	return []string{"/etc/claude-code/managed-settings.json"}
 }

@@ -73,7 +73,6 @@ func examine(a *cli.App) *doctor {
 	d.fleet()
 	d.latency()
 	if len(d.entered()) > 0 {
-		d.roundTrips()
 		d.silence()
 		d.mod()
 	}

@@ -153,18 +153,17 @@ func (d *doctor) install() error {
 	return (&setup.Cmd{Step: []string{"hooks"}, Scope: string(installer.User)}).Run(d.App)
 }
 
-// programs checks the files that the entries name.
+// programs checks the files that the entries name, and sends a real event through each.
 func (d *doctor) programs() {
-	paths := map[string]bool{}
+	entries := map[string]installer.Entry{} // by program, that of a session's start before others
 	for _, f := range d.settings {
-		for _, e := range f.Entries {
-			paths[e.Program] = true
-		}
-		if f.Status != "" {
-			paths[f.Status] = true
+		for _, e := range append(f.Entries, installer.Entry{Program: f.Status}) {
+			if _, has := entries[e.Program]; e.Program != "" && !has || e.Event == string(event.SessionStart) {
+				entries[e.Program] = e
+			}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	for _, path := range slices.Sorted(maps.Keys(entries)) {
 		info, err := os.Stat(path)
 		switch {
 		case !filepath.IsAbs(path):
@@ -177,6 +176,9 @@ func (d *doctor) programs() {
 				repair = func() error { return os.Chmod(path, 0o755) }
 		default:
 			d.add(ok, "program", "", "%s", path)
+			if e := entries[path]; e.Event == string(event.SessionStart) {
+				d.tryOut(e)
+			}
 		}
 	}
 }

@@ -35,26 +35,16 @@ type figures map[string]any
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// roundTrips sends a real event through every installed program.
-func (d *doctor) roundTrips() {
-	var done []string
-	for _, f := range d.settings {
-		for _, e := range f.Entries {
-			if e.Event != string(event.SessionStart) || slices.Contains(done, e.Program) {
-				continue
-			}
-			done = append(done, e.Program)
-			took, least, err := roundTrip(e)
-			switch {
-			case err != nil:
-				d.broken("round trip", e.Program, err)
-			case least > slowTrip: // a slow machine is no fault of the installation
-				d.add(warn, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
-			default:
-				d.add(ok, "round trip", "", "an event reached its session in %.1f ms (median of %d)",
-					millis(took), trips)
-			}
-		}
+// tryOut sends a real event through an entry's program.
+func (d *doctor) tryOut(e installer.Entry) {
+	took, least, err := roundTrip(e)
+	switch {
+	case err != nil:
+		d.broken("round trip", e.Program, err)
+	case least > slowTrip: // a slow machine is no fault of the installation
+		d.add(warn, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
+	default:
+		d.add(ok, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
 	}
 }
 

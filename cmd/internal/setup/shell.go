@@ -31,14 +31,14 @@ func (m *machine) startup(s Step, shell, line string, on bool, words ...string) 
 		return s
 	}
 	program, problem := lasting(m.App, m.beckon)
-	text, err := installer.NewStartupLine(shell, line, cmp.Or(program, m.beckon))
+	part, err := m.own(path).Line(shell, line, cmp.Or(program, m.beckon))
 	if err = cmp.Or(err, problem); err != nil {
 		s.Absent = cmp.Or(s.Absent, err.Error())
 	}
 	ours, theirs := installer.InStartup(path, line, words...)
 	s.Fixed = !ours && (on || theirs)
 	s.On = ours || s.Fixed
-	s.Parts = []installer.Part{m.own(path).Line(text)}
+	s.Parts = []installer.Part{part}
 	if err != nil {
 		return s
 	}
