@@ -3,7 +3,6 @@ package installer
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -54,9 +53,8 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 	}
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
-		quoted, _ := json.Marshal(program) // a string
 		plugin, err := plugins.ReadFile("agents/" + s.agent.Name + ".js")
-		text := strings.Replace(string(plugin), `"@PROGRAM@"`, string(quoted), 1)
+		text := strings.Replace(string(plugin), `"@PROGRAM@"`, scriptString(program), 1)
 		if s.Answers || s.KeepAnswers && bytes.Contains(old, []byte(holds)) {
 			text = strings.Replace(text, holdsNot, holds, 1)
 		}

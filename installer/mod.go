@@ -20,9 +20,6 @@ const ModSince Version = "2.1.287"
 // an older client fails in more ways than an error about the mod.
 func (v Version) RunsMods() bool { return v.Known() && !v.Older(ModSince) }
 
-// modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
-const modVersion = "1"
-
 //go:embed mod/register.js.tmpl
 var modText string
 
@@ -80,16 +77,12 @@ func (m Mod) Alone() bool { return IsMod(m.Dir) && parts[1].has(m.Dir) }
 
 // script returns the mod: one JavaScript file, which names both programs.
 func (m Mod) script() []byte {
-	quoted := func(s string) string {
-		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript accepts
-		return string(b)
-	}
-	printed := func(r rune) rune { // others would break a one-line comment
-		if r < ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}
-	return []byte(strings.NewReplacer("{{.Version}}", strings.Map(printed, m.Version), "{{.Mod}}", quoted(modVersion),
-		"{{.Hook}}", quoted(slashed(m.Hook)), "{{.Beckon}}", quoted(slashed(m.Beckon))).Replace(modText))
+	return []byte(strings.NewReplacer("{{.Version}}", m.Version, "{{.Hook}}", scriptString(slashed(m.Hook)),
+		"{{.Beckon}}", scriptString(slashed(m.Beckon))).Replace(modText))
+}
+
+// scriptString returns s as JavaScript and JSON have it; <, > and & are escaped.
+func scriptString(s string) string {
+	b, _ := json.Marshal(s) // a string always marshals
+	return string(b)
 }

@@ -161,9 +161,9 @@ func TestModNamesPrograms(t *testing.T) {
 // A path may contain what ends a string in JavaScript.
 func TestModQuotesPaths(t *testing.T) {
 	p := modOf(t.TempDir())
-	p.Beckon, p.Version = "/o\u2028p\"t/beckon", "v1\n// evil"
+	p.Beckon = "/o\u2028p\"t/beckon"
 	js := p.script()
-	if !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) || strings.Contains(string(js), "\n// evil") {
+	if !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) {
 		t.Errorf("%.200s", js)
 	}
 }

@@ -29,7 +29,7 @@ func StablePath(path, home string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse("does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook")
 	case err != nil:
-		return refuse(cause(err).Error(), "")
+		return "", failed("program", path, err, "")
 	case !info.Mode().IsRegular():
 		return refuse("not a regular file", "")
 	case !Runnable(path, info):

@@ -150,7 +150,7 @@ func (d *doctor) switches() {
 
 // install puts the hooks into the user's settings.
 func (d *doctor) install() error {
-	return (&setup.Cmd{Step: []string{"hooks"}, Scope: string(installer.User)}).Run(d.App)
+	return (&setup.Cmd{Step: []string{"hooks"}, Scope: installer.User}).Run(d.App)
 }
 
 // programs checks the files that the entries name, and sends a real event through each.

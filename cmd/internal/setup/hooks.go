@@ -36,13 +36,13 @@ func (m *machine) hookStep(name, title string, t installer.Target, ag *agents.Ag
 
 // set returns which events are registered, by default those that the file's were chosen from.
 func (m *machine) set(f installer.File) installer.Set {
-	if m.events == "" && slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
+	if m.Events == "" && slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
 		k, _ := event.Lookup(event.Kind(e.Event))
 		return k.Register == event.All
 	}) {
 		return installer.AllEvents
 	}
-	return cmp.Or(m.events, installer.CoreEvents)
+	return cmp.Or(m.Events, installer.CoreEvents)
 }
 
 // Hooks returns the steps that put hooks into the user's own settings, first those of Claude Code. Entries

@@ -20,29 +20,27 @@ import (
 
 // Cmd is `beckon setup`.
 type Cmd struct {
-	Step   []string `arg:"" optional:"" help:"Only these steps, by the names that setup shows: path, hooks, codex, statusline, answers and more."`
-	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
-	Undo   bool     `user:"undoing the set-up" help:"Undo the named steps, or all."`
-	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
-	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
-	Scope  string   `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
+	Step   []string        `arg:"" optional:"" help:"Only these steps, by the names that setup shows: path, hooks, codex, statusline, answers and more."`
+	Yes    bool            `help:"Do what is proposed, or the named steps, without asking."`
+	Undo   bool            `user:"undoing the set-up" help:"Undo the named steps, or all."`
+	DryRun bool            `help:"Print what would change as a diff, and change nothing."`
+	Agent  []string        `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
+	Scope  installer.Scope `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
 
-	Events string `hidden:"" enum:",core,all" default:"" help:"Events to register: core (enough to track state) or all (for a policy)."`
+	Events installer.Set `hidden:"" enum:",core,all" default:"" help:"Events to register: core (enough to track state) or all (for a policy)."`
 }
 
 // machine is what the steps are made for: this machine, and what a command line asks for.
 type machine struct {
 	*cli.App
-	scope   installer.Scope
+	Cmd
 	client  installer.Client
 	hook    string // beckon-hook; with a problem, where it should be
 	beckon  string // beckon beside it
 	problem error  // why hook cannot be registered
 	keep    bool   // entries that are there keep their program
 
-	agentNames []string      // agents that --agent names: they are set up even if they are not here
-	named      []string      // the steps of these agents are listed even if they are not here
-	events     installer.Set // empty: as they were chosen
+	agentNames []string // agents that --agent names: they are set up even if they are not here
 }
 
 // chosenAgents returns the steps of the agents that --agent names.
@@ -80,12 +78,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	if me, err := user.Current(); err == nil && me.Uid == "0" && a.Getenv("SUDO_UID") != "" && me.HomeDir != a.Getenv("HOME") {
 		return cli.Hint("run it without sudo", "what is set up in %s would belong to root", a.Getenv("HOME"))
 	}
-	m := &machine{
-		App:    a,
-		scope:  installer.Scope(c.Scope),
-		client: installer.FindClient(a.ClaudeDir()),
-		events: installer.Set(c.Events),
-	}
+	m := &machine{App: a, Cmd: *c, client: installer.FindClient(a.ClaudeDir())}
 	var err error
 	if m.agentNames, err = chosenAgents(c.Agent); err != nil {
 		return err
@@ -98,7 +91,6 @@ func (c *Cmd) Run(a *cli.App) error {
 	}
 	m.beckon = filepath.Join(filepath.Dir(m.hook), home.Program("beckon"))
 	names := slices.Concat(c.Step, m.agentNames)
-	m.named = names
 	if m.problem != nil && !c.Undo {
 		return m.problem
 	}
@@ -126,7 +118,7 @@ func (c *Cmd) Run(a *cli.App) error {
 		return p.Do(a.Stdout, true)
 	}
 	err = p.Do(a.Stdout, false)
-	if c.Undo && m.scope == installer.User && !p.on("hooks") {
+	if c.Undo && m.Scope == installer.User && !p.on("hooks") {
 		_, rest := m.accounts()
 		for _, path := range rest {
 			fmt.Fprintf(m.Stdout, "hooks are left in %s (there: beckon setup --undo --scope project, or local)\n", path)
@@ -160,7 +152,7 @@ func (m *machine) onScreen(p plan) error {
 // them. Undoing them needs no program: it may be gone, or in a place that does not last. Steps of
 // agents that are not here are left out unless they are named.
 func (m *machine) plan() plan {
-	target := Settings(m.App, m.scope)
+	target := Settings(m.App, m.Scope)
 	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, nil)
 	hooks.Then = "sessions that run already load the hooks within seconds"
 	statusline := Step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
@@ -173,12 +165,12 @@ func (m *machine) plan() plan {
 	if err := m.InAgent("choosing answers"); err != nil && !answers.On {
 		answers.Absent = err.Error()
 	}
-	if m.scope != installer.User {
+	if m.Scope != installer.User {
 		return plan{hooks, statusline, answers}.propose()
 	}
 	all := plan{m.pathStep(), hooks}
 	for _, s := range m.agents() {
-		if s.Absent == "" || slices.Contains(m.named, s.Name) {
+		if s.Absent == "" || slices.Contains(m.Step, s.Name) {
 			all = append(all, s)
 		}
 		if s.On && s.Agent.Holds() {
