@@ -79,10 +79,10 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (res jump.Re
 		return res, err
 	}
 	for _, v := range seen {
-		switch v.Session.Record() {
-		case record:
-			err = errors.Join(err, a.Visit(v))
-		case here:
+		switch is := v.Session.Record(); {
+		case is == record && v.Session.Seq > 0: // also if it was seen: the next jump goes on from here
+			err = errors.Join(err, a.Act(state.Action{Kind: state.ActSeen}, v))
+		case is == here:
 			err = errors.Join(err, a.MarkSeen(v))
 		}
 	}

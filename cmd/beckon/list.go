@@ -29,7 +29,7 @@ type listCmd struct {
 }
 
 func (c *listCmd) Run(a *app) error {
-	want, err := parseStates(c.State)
+	wanted, err := parseStates(c.State)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (c *listCmd) Run(a *app) error {
 		remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
 		rows = hosts.Merge(a.Queue(""), rows, remote)
 	}
-	if want != nil {
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
+	if c.State != nil {
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !wanted(&r) })
 	}
 	for _, w := range strings.Fields(strings.ToLower(c.Label)) {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !term.Matches(&r, []string{"label:" + w}) })
@@ -86,23 +86,19 @@ func (c *listCmd) empty(a *app, ended bool) string {
 	return "no sessions; start an agent anywhere, and it is listed here"
 }
 
-// parseStates checks the words of --state: those of the list and those of the JSON.
-func parseStates(names []string) ([]string, error) {
-	var out []string
-	for _, n := range names {
-		s := strings.ToLower(strings.TrimSpace(n))
-		if known := stateNames(); !slices.Contains(known, s) && s != string(state.Backburned) {
+// parseStates returns what accepts the rows in the states of --state, in the words of the list or
+// those of the JSON.
+func parseStates(names []string) (func(*render.Row) bool, error) {
+	for i, n := range names {
+		names[i] = strings.ToLower(strings.TrimSpace(n))
+		if known := stateNames(); !slices.Contains(known, names[i]) && names[i] != string(state.Backburned) {
 			return nil, cli.Usage("%w", cli.Hint(typed.DidYouMean(n, known),
 				"--state %q: no such state (one of %s)", n, strings.Join(known, ", ")))
 		}
-		out = append(out, s)
 	}
-	return out, nil
-}
-
-// inStates reports whether a row is in one of the states that parseStates returned.
-func inStates(r *render.Row, want []string) bool {
-	return slices.Contains(want, string(r.State)) || slices.Contains(want, term.Word(r))
+	return func(r *render.Row) bool {
+		return slices.Contains(names, string(r.State)) || slices.Contains(names, term.Word(r))
+	}, nil
 }
 
 func stateNames() []string {
@@ -126,7 +122,7 @@ const exitTimeout = 124
 
 // Run prints the first row that is in one of the states, now or later.
 func (c *waitCmd) Run(a *app) error {
-	want, err := parseStates(c.State)
+	wanted, err := parseStates(c.State)
 	if err != nil {
 		return err
 	}
@@ -150,13 +146,7 @@ func (c *waitCmd) Run(a *app) error {
 		record = v.Session.Record()
 	}
 	found := func(r *render.Row) bool {
-		if record != "" && r.Record() != record {
-			return false
-		}
-		if want == nil {
-			return r.NeedsYou
-		}
-		return inStates(r, want)
+		return (record == "" || r.Record() == record) && (c.State != nil && wanted(r) || c.State == nil && r.NeedsYou)
 	}
 	row, err := a.await(ctx, found)
 	switch {

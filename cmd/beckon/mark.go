@@ -115,8 +115,6 @@ func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
 // seenIn marks the sessions whose terminal fits accepts as seen. It prints nothing.
 func (a *app) seenIn(fits func(event.Terminal) bool) error {
 	snap, err := a.Reader().Look(false)
-	unseen := slices.DeleteFunc(snap.Seen, func(v state.Seen) bool {
-		return v.Session.Seq == 0 || !fits(v.Session.Origin.Terminal) || cli.Looked(&v.Session, v.Status)
-	})
-	return cmp.Or(err, a.Act(state.Action{Kind: state.ActSeen}, unseen...))
+	there := slices.DeleteFunc(snap.Seen, func(v state.Seen) bool { return !fits(v.Session.Origin.Terminal) })
+	return cmp.Or(err, a.MarkSeen(there...))
 }

@@ -112,7 +112,7 @@ func (c *serveCmd) Run(a *app) error {
 		User:     a.User(),
 		Hosts:    c.Host,
 		Closed:   !c.Hooks,
-		Policy:   hook.Serve(a.Store, handlers.Starter{}, a.Getenv),
+		Policy:   &hook.Served{Store: a.Store, Starter: handlers.Starter{}, Getenv: a.Getenv},
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
 		Digest:   func() (any, error) { return a.digest(0) },

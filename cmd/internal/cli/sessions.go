@@ -137,8 +137,11 @@ func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
 		change := state.Change{At: at, Action: &action}
 		_, e := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
 		err = cmp.Or(err, e)
-		if action.Kind == state.ActBackburner {
-			a.Return(&v.Session, action.Until)
+		if action.Kind != state.ActBackburner {
+			continue
+		}
+		if e := a.Configured().Alert.Return(a.Store.Dir, v.Session.Record(), action.Until, a.Start); e != nil {
+			a.Store.Log(fmt.Errorf("the return of session %q will not be notified: %w", v.Session.ID, e))
 		}
 	}
 	return err
@@ -147,31 +150,13 @@ func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
 // Start starts beckon and does not wait for it.
 func (a *App) Start(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
 
-// Return has the user notified when a session comes back that is set aside until a time.
-func (a *App) Return(s *state.Session, until event.Millis) {
-	if err := a.Configured().Alert.Return(a.Store.Dir, s.Record(), until, a.Start); err != nil {
-		a.Store.Log(fmt.Errorf("the return of session %q will not be notified: %w", s.ID, err))
+// MarkSeen records that the user looked at sessions, unless that is known. A session whose hooks
+// have not run yet has no record for it.
+func (a *App) MarkSeen(seen ...state.Seen) error {
+	known := func(v state.Seen) bool {
+		return v.Session.Seq == 0 || !v.Status.Unseen && v.Session.Seen >= v.Status.Since
 	}
-}
-
-// MarkSeen records that the user looked at a session, unless that is known.
-func (a *App) MarkSeen(v state.Seen) error {
-	if Looked(&v.Session, v.Status) {
-		return nil
-	}
-	return a.Visit(v)
-}
-
-// Looked reports whether the user has looked at a session since it entered its present state.
-func Looked(s *state.Session, st state.Status) bool { return !st.Unseen && s.Seen >= st.Since }
-
-// Visit records that the user looked at a session just now. A session whose hooks have not run
-// yet has no record for it.
-func (a *App) Visit(v state.Seen) error {
-	if v.Session.Seq == 0 {
-		return nil
-	}
-	return a.Act(state.Action{Kind: state.ActSeen}, v)
+	return a.Act(state.Action{Kind: state.ActSeen}, slices.DeleteFunc(seen, known)...)
 }
 
 // Find returns the session that arg names: by its id, its name, a beginning of its id, its seat, or

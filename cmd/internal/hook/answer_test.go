@@ -240,7 +240,7 @@ func TestBusyServer(t *testing.T) {
 		{"hooks": [{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]}]},
 		{"matcher": "Write", "hooks": [{"type": "command", "id": "must", "command": "echo run >> $HOME/ran", "fail": "closed"}]},
 		{"matcher": "Read", "hooks": [{"type": "command", "id": "may", "command": "echo run >> $HOME/ran"}]}]}}`, "")
-	served := Serve(u.store(), run.Starter{}, func(name string) string { return u.env[name] })
+	served := &Served{Store: u.store(), Starter: run.Starter{}, Getenv: func(name string) string { return u.env[name] }}
 	for i, c := range []struct{ tool, input, want string }{
 		{"Bash", `{"command":"git push -f"}`, "Shared branch."},
 		{"Bash", `{"command":"ls"}`, ""},

@@ -15,7 +15,7 @@ func TestPostedFromElsewhere(t *testing.T) {
 	u := newUser(t, "", "")
 	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"x"}`, u.dir)
 	for _, home := range []string{u.dir, "relative", ""} {
-		s := Serve(u.store(), run.Starter{}, func(name string) string { return map[string]string{"HOME": home}[name] })
+		s := &Served{Store: u.store(), Starter: run.Starter{}, Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}
 		f, err := s.invocation(wire.Posted{Foreign: true}, payload)
 		if err != nil || !filepath.IsAbs(f.ev.Dir) {
 			t.Errorf("with the home %q commands run in %q, %v", home, f.ev.Dir, err)

@@ -244,7 +244,7 @@ func serve(t *testing.T, s sender) site {
 		t.Fatal(err)
 	}
 	st := store.Open(filepath.Join(t.TempDir(), "state"))
-	w := web.New(web.Options{Store: st, Log: func(err error) { t.Error(err) }, Policy: hook.Serve(st, nil, func(string) string { return "" })})
+	w := web.New(web.Options{Store: st, Log: func(err error) { t.Error(err) }, Policy: &hook.Served{Store: st, Getenv: func(string) string { return "" }}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Serve(ctx, l) }()

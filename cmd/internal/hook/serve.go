@@ -24,14 +24,9 @@ import (
 // there; otherwise in the home directory. A project that no such process named counts only if the
 // user trusts its policy.
 type Served struct {
-	starter Starter
-	st      *store.Store
-	getenv  func(string) string
-}
-
-// Serve returns a Served for st.
-func Serve(st *store.Store, starter Starter, getenv func(string) string) *Served {
-	return &Served{starter: starter, st: st, getenv: getenv}
+	Store   *store.Store
+	Starter Starter
+	Getenv  func(string) string
 }
 
 // maxHops is how many policies may pass a question on.
@@ -85,8 +80,8 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if q.Hops > maxHops {
 		return nil, errors.New("policies ask each other in a circle")
 	}
-	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(),
-		starter: s.starter, st: s.st, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
+	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.Getenv, environ: os.Environ(),
+		starter: s.Starter, st: s.Store, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
 	if q.Busy {
 		f.ev.Fault = errors.New("too much runs already") // only rules answer
 	}
@@ -94,13 +89,13 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
 		return nil, err
 	}
-	kept := trust.In(s.st.Dir)
+	kept := trust.In(s.Store.Dir)
 	project := ProjectAt(f.e.Cwd, kept)
 	if q.Foreign && !trusted(kept, trust.ProjectFile(project)) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
-		if f.ev.Dir = home.Dir(s.getenv); !filepath.IsAbs(f.ev.Dir) {
+		if f.ev.Dir = home.Dir(s.Getenv); !filepath.IsAbs(f.ev.Dir) {
 			f.ev.Dir = string(filepath.Separator) // an empty one would mean the event's own
 		}
 	}
