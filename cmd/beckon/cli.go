@@ -30,34 +30,34 @@ import (
 
 // commands is the command line.
 type commands struct {
-	List    listCmd    `cmd:"" default:"withargs" group:"look" brief:"sessions, who waits first" help:"List the sessions, the ones that need you first."`
-	Watch   watchCmd   `cmd:"" group:"look" brief:"a screen that follows them" help:"Show the sessions on a screen that follows them."`
-	Show    showCmd    `cmd:"" group:"look" brief:"all about one session" help:"Show everything known of one session."`
-	History historyCmd `cmd:"" group:"look" brief:"search what was said" help:"Search what was said, in all sessions."`
-	Stats   statsCmd   `cmd:"" group:"look" brief:"time, turns, tools, cost" help:"Show time at work and time spent waiting for you, turns, tools and cost, by day and project."`
+	List    listCmd    `cmd:"" default:"withargs" group:"Look" brief:"sessions, who waits first" help:"List the sessions, the ones that need you first."`
+	Watch   watchCmd   `cmd:"" group:"Look" brief:"a screen that follows them" help:"Show the sessions on a screen that follows them."`
+	Show    showCmd    `cmd:"" group:"Look" brief:"all about one session" help:"Show everything known of one session."`
+	History historyCmd `cmd:"" group:"Look" brief:"search what was said" help:"Search what was said, in all sessions."`
+	Stats   statsCmd   `cmd:"" group:"Look" brief:"time, turns, tools, cost" help:"Show time at work and time spent waiting for you, turns, tools and cost, by day and project."`
 
-	Jump   jumpCmd        `cmd:"" group:"act" brief:"go to a session's pane" help:"Bring the pane of a session to the front."`
-	Answer talk.AnswerCmd `cmd:"" group:"act" brief:"answer what it asks" help:"Answer what a session asks: yes, no, always, an option or your own words."`
-	Reply  talk.ReplyCmd  `cmd:"" group:"act" brief:"send its next prompt" help:"Send a message to a session whose turn is over."`
-	Stop   talk.StopCmd   `cmd:"" group:"act" brief:"end its turn" help:"Stop a session before its next tool call."`
-	Mark   markCmd        `cmd:"" user:"marking a session" group:"act" brief:"seen, aside, label" help:"Mark a session as seen, set it aside, take it back, label or hide it."`
-	Away   talk.AwayCmd   `cmd:"" group:"act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
-	Wait   waitCmd        `cmd:"" group:"act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
+	Jump   jumpCmd        `cmd:"" group:"Act" brief:"go to a session's pane" help:"Bring the pane of a session to the front."`
+	Answer talk.AnswerCmd `cmd:"" group:"Act" brief:"answer what it asks" help:"Answer what a session asks: yes, no, always, an option or your own words."`
+	Reply  talk.ReplyCmd  `cmd:"" group:"Act" brief:"send its next prompt" help:"Send a message to a session whose turn is over."`
+	Stop   talk.StopCmd   `cmd:"" group:"Act" brief:"end its turn" help:"Stop a session before its next tool call."`
+	Mark   markCmd        `cmd:"" user:"marking a session" group:"Act" brief:"seen, aside, label" help:"Mark a session as seen, set it aside, take it back, label or hide it."`
+	Away   talk.AwayCmd   `cmd:"" group:"Act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
+	Wait   waitCmd        `cmd:"" group:"Act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
 
-	Prompt     segment.Prompt     `cmd:"" group:"elsewhere" brief:"a segment for prompts" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
-	Statusline segment.Statusline `cmd:"" group:"elsewhere" brief:"Claude Code's status line" help:"Print Claude Code's status line: this session, and the others that need you."`
-	Notify     notifyCmd          `cmd:"" group:"elsewhere" brief:"test notices; why, why not" help:"Test notifications, or tell why there was one or none."`
-	Serve      serveCmd           `cmd:"" group:"elsewhere" brief:"a web page, on a phone, too" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
-	Fleet      fleets.Cmd         `cmd:"" group:"elsewhere" brief:"sessions of many machines" help:"Show the sessions of many machines in one list, through a NATS server."`
+	Prompt     segment.Prompt     `cmd:"" group:"Elsewhere" brief:"a segment for prompts" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
+	Statusline segment.Statusline `cmd:"" group:"Elsewhere" brief:"Claude Code's status line" help:"Print Claude Code's status line: this session, and the others that need you."`
+	Notify     notifyCmd          `cmd:"" group:"Elsewhere" brief:"test notices; why, why not" help:"Test notifications, or tell why there was one or none."`
+	Serve      serveCmd           `cmd:"" group:"Elsewhere" brief:"a web page, on a phone, too" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
+	Fleet      fleets.Cmd         `cmd:"" group:"Elsewhere" brief:"sessions of many machines" help:"Show the sessions of many machines in one list, through a NATS server."`
 
-	Policy policies.Cmd `cmd:"" group:"rules" brief:"rules that answer the hooks" help:"Check, test and trust policies: the rules that answer the hooks."`
+	Policy policies.Cmd `cmd:"" group:"Rules" brief:"rules that answer the hooks" help:"Check, test and trust policies: the rules that answer the hooks."`
 
-	Setup  setup.Cmd  `cmd:"" group:"setup" brief:"all that it needs, by steps" help:"Set beckon up on this machine: hooks, PATH, status line, notifications and more."`
-	Init   initCmd    `cmd:"" group:"setup" brief:"lines for shells and tmux" help:"Print the lines that show the segment of prompt in a shell, tmux or starship."`
-	Doctor doctor.Cmd `cmd:"" group:"setup" brief:"check the installation" help:"Check the installation with a real event, and measure what a hook costs here."`
-	Config configCmd  `cmd:"" group:"setup" brief:"the configuration in force" help:"Print the configuration in force, and where each value comes from."`
-	Demo   demoCmd    `cmd:"" group:"setup" brief:"play recorded sessions" help:"Play recorded sessions; nothing has to be set up."`
-	Help   helpCmd    `cmd:"" group:"setup" brief:"the manual, page by page" help:"Print a page of the manual or the usage of a command; without either, list both."`
+	Setup  setup.Cmd  `cmd:"" group:"Set up" brief:"all that it needs, by steps" help:"Set beckon up on this machine: hooks, PATH, status line, notifications and more."`
+	Init   initCmd    `cmd:"" group:"Set up" brief:"lines for shells and tmux" help:"Print the lines that show the segment of prompt in a shell, tmux or starship."`
+	Doctor doctor.Cmd `cmd:"" group:"Set up" brief:"check the installation" help:"Check the installation with a real event, and measure what a hook costs here."`
+	Config configCmd  `cmd:"" group:"Set up" brief:"the configuration in force" help:"Print the configuration in force, and where each value comes from."`
+	Demo   demoCmd    `cmd:"" group:"Set up" brief:"play recorded sessions" help:"Play recorded sessions; nothing has to be set up."`
+	Help   helpCmd    `cmd:"" group:"Set up" brief:"the manual, page by page" help:"Print a page of the manual or the usage of a command; without either, list both."`
 
 	Mod  talk.ModCmd `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
 	Hook hookCmd     `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`

@@ -9,7 +9,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/term"
-	"beckon/state/store"
 
 	"github.com/alecthomas/kong"
 )
@@ -22,11 +21,9 @@ type completion struct{ word, help string }
 // no place for errors. The libraries that complete for kong (kongplete, kong-completion) offer
 // no descriptions, and the description is what distinguishes sessions.
 func (a *app) runComplete(root *kong.Node, args []string) int {
-	dir, err := store.Dir(a.Getenv)
-	if err != nil {
+	if a.Open() != nil {
 		return cli.ExitOK
 	}
-	a.Store = store.Open(dir)
 	if len(args) > 1 {
 		args, _ = renamed(args)
 	}

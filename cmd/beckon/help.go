@@ -65,12 +65,7 @@ func (a *app) usage(command ...string) {
 }
 
 // columns are the groups of commands on the left and on the right of the help.
-var columns = [2][]string{{"look", "act"}, {"elsewhere", "rules", "setup"}}
-
-// groupTitles are what the help calls the groups.
-var groupTitles = map[string]string{
-	"look": "Look", "act": "Act", "elsewhere": "Elsewhere", "rules": "Rules", "setup": "Set up",
-}
+var columns = [2][]string{{"Look", "Act"}, {"Elsewhere", "Rules", "Set up"}}
 
 // printHelp prints the usage of a command as kong does, and of the whole program on one screen
 // of 80 columns and 24 lines.
@@ -82,7 +77,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	for i, keys := range columns {
 		width := [...]int{len("history"), len("statusline")}[i] // of the longest name
 		for _, key := range keys {
-			sides[i] = append(sides[i], groupTitles[key])
+			sides[i] = append(sides[i], key)
 			for _, n := range ctx.Model.Children {
 				if n.Group != nil && n.Group.Key == key {
 					sides[i] = append(sides[i], fmt.Sprintf("  %-*s  %s", width, n.Name, n.Tag.Get("brief")))

@@ -115,39 +115,28 @@ func (a *app) past(r render.Row, s state.Session) tui.Past {
 	return p
 }
 
-// follow shows what f follows, until ctx ends.
+// follow shows what f follows, until ctx ends: the live sessions and those that ended recently,
+// without those that the user removed.
 func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Follower, show func(tui.Snapshot, error)) {
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
-		a.Store.Log(notifier.Look(f.Seen(), u.Now.Time()))
-		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
+		seen, now := f.Seen(), a.problemLine(u.Problems)
+		a.Store.Log(notifier.Look(seen, u.Now.Time()))
+		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && now == problem && !u.Staged {
 			return
 		}
-		shown, problem = err == nil, a.problemLine(u.Problems)
-		show(a.screenOf(live.Snapshot{Now: u.Now, Seen: f.Seen(), Problems: u.Problems, Staged: u.Staged}), err)
+		shown, problem = err == nil, now
+		s := tui.Snapshot{Now: u.Now.Time(), Still: u.Staged, Problem: problem, Seen: make(map[string]state.Seen, len(seen))}
+		s.Limits, _ = usage.Read(a.Store.Dir, u.Now) // stats reports a file that cannot be read
+		for _, v := range seen {
+			s.Seen[v.Session.Record()] = v
+		}
+		removed := func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 }
+		s.Rows = slices.DeleteFunc(render.Rows(seen, true), removed)
+		show(s, err)
 	}
 	update(f.Look())
 	f.Run(ctx, update)
-}
-
-// screenOf returns what a screen shows: the live sessions and those that ended recently,
-// without those that the user removed.
-func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
-	s := tui.Snapshot{
-		Now:     snap.Now.Time(),
-		Still:   snap.Staged,
-		Problem: a.problemLine(snap.Problems),
-		Seen:    make(map[string]state.Seen, len(snap.Seen)),
-	}
-	s.Limits, _ = usage.Read(a.Store.Dir, snap.Now) // stats reports a file that cannot be read
-	for _, v := range snap.Seen {
-		s.Seen[v.Session.Record()] = v
-	}
-	s.Rows = slices.DeleteFunc(
-		render.Rows(snap.Seen, true),
-		func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 },
-	)
-	return s
 }
 
 // problemLine says what could not be read, in one line.

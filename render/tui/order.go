@@ -53,13 +53,10 @@ func arrange(rows []*render.Row, by render.Queue, filter string, fold bool) ([]r
 	grouped := !by.Mode.Keeps()
 	shown := by.Grouped(rows, grouped)
 	folded := 0
-	for fold && grouped && folded < len(shown) && shown[len(shown)-1-folded].Group == render.GroupOver {
-		folded++
+	over := slices.IndexFunc(shown, func(r render.Row) bool { return r.Group == render.GroupOver })
+	if fold && grouped && over > 0 {
+		folded, shown = len(shown)-over, shown[:over]
 	}
-	if folded == len(shown) {
-		folded = 0
-	}
-	shown = shown[:len(shown)-folded]
 	entries := make([]entry, 0, len(shown)+len(render.Groups)*2)
 	under := -1 // the heading under way
 	head := func(e entry) {
