@@ -98,8 +98,7 @@ func (c *initCmd) Run(a *app) error {
 		if err != nil {
 			return cli.Usage("--completion is for bash, zsh and fish, not %s", c.Shell)
 		}
-		_, err = a.Stdout.Write(script)
-		return err
+		return a.Printf("%s", script)
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -51,14 +51,14 @@ func plainText(line string) string {
 func TestQR(t *testing.T) {
 	for _, text := range []string{"x", "http://192.0.2.7:7483/#ticket=6f1ed002ab5595859014ebf0951522d9", "https://a-machine-with-a-long-name.tail1234.ts.net:7483/#ticket=6f1ed002ab5595859014ebf0951522d9"} {
 		for _, colored := range []bool{true, false} {
-			var b strings.Builder
-			if err := drawQR(&b, text, colored); err != nil {
+			code, err := drawQR(text, colored)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if got := scan(t, b.String(), !colored); got != text {
+			if got := scan(t, code, !colored); got != text {
 				t.Errorf("it is read as %q, want %q", got, text)
 			}
-			if lines := strings.Split(b.String(), "\n"); len([]rune(plainText(lines[0]))) > 80 || len(lines) > 30 {
+			if lines := strings.Split(code, "\n"); len([]rune(plainText(lines[0]))) > 80 || len(lines) > 30 {
 				t.Errorf("%d lines of %d columns", len(lines), len([]rune(plainText(lines[0]))))
 			}
 		}

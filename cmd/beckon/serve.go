@@ -209,10 +209,11 @@ func (c *serveCmd) showCode(a *app, link func(string) string) error {
 		return err
 	}
 	url = link(url)
-	if err := drawQR(a.Stdout, url, a.Color("")); err != nil {
+	code, err := drawQR(url, a.Color(""))
+	if err != nil {
 		return err
 	}
-	return a.Printf("  it signs one phone in, within ten minutes: %s\n", url)
+	return a.Printf("%s  it signs one phone in, within ten minutes: %s\n", code, url)
 }
 
 // visit prints links or a code for the server that was started with the same --addr. Another
@@ -273,31 +274,25 @@ func (f logFile) Write(line []byte) (int, error) {
 // quiet is the margin around a QR code, in modules, as the standard requires.
 const quiet = 4
 
-// drawQR writes text as a QR code, two modules per character. It is dark on light whatever the
+// drawQR returns text as a QR code, two modules per character. It is dark on light whatever the
 // terminal's colours are; without colour it assumes a dark terminal.
-func drawQR(w io.Writer, text string, color bool) error {
+func drawQR(text string, color bool) (string, error) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
-		return err
+		return "", err
 	}
-	begin, end, halves := "\x1b[30;107m", "\x1b[0m", [2][2]string{{" ", "▄"}, {"▀", "█"}} // upper, lower dark
-	if !color {
-		begin, end, halves = "", "", [2][2]string{{"█", "▀"}, {"▄", " "}}
+	begin, end := "", "\n"
+	if color {
+		begin, end = "\x1b[30;107m", "\x1b[0m\n"
 	}
-	dark := func(x, y int) int {
-		if code.Black(x, y) { // false outside
-			return 1
-		}
-		return 0
-	}
+	ink := map[[2]bool]string{{false, false}: " ", {false, true}: "▄", {true, false}: "▀", {true, true}: "█"}
 	var b strings.Builder
 	for y := -quiet; y < code.Size+quiet; y += 2 {
 		b.WriteString(begin)
-		for x := -quiet; x < code.Size+quiet; x++ {
-			b.WriteString(halves[dark(x, y)][dark(x, y+1)])
+		for x := -quiet; x < code.Size+quiet; x++ { // what is outside is light
+			b.WriteString(ink[[2]bool{code.Black(x, y) == color, code.Black(x, y+1) == color}])
 		}
-		b.WriteString(end + "\n")
+		b.WriteString(end)
 	}
-	_, err = io.WriteString(w, b.String())
-	return err
+	return b.String(), nil
 }
