@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -215,7 +216,7 @@ func (st *Store) List(archived bool) ([]Key, error) {
 	keys, err := st.keys(sessionsDir)
 	if archived {
 		old, e := st.keys(archiveDir)
-		keys, err = append(keys, old...), errors.Join(err, e)
+		keys, err = append(keys, old...), cmp.Or(err, e)
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys), err // a killed resume leaves its old file in the archive
