@@ -126,7 +126,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 			return
 		}
 		shown, problem = err == nil, now
-		s := tui.Snapshot{Now: u.Now.Time(), Still: u.Staged, Problem: problem, Seen: make(map[string]state.Seen, len(seen))}
+		s := tui.Snapshot{Now: u.Now.Time(), Still: u.Staged, Problem: problem, Seen: map[string]state.Seen{}}
 		s.Limits, _ = usage.Read(a.Store.Dir, u.Now) // stats reports a file that cannot be read
 		for _, v := range seen {
 			s.Seen[v.Session.Record()] = v
