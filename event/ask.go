@@ -151,15 +151,12 @@ func form(schema gjson.Result) (out []string) {
 // permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
-		words := []string{line(v.Get("type"), MaxLabel)} // an unknown one
-		switch words[0] {
-		case "addRules":
-			words[0] = "always " + cmp.Or(line(v.Get("behavior"), MaxLabel), "allow")
-		case "setMode":
-			words[0] = "switch to"
-		case "addDirectories":
-			words[0] = "allow the directory"
-		}
+		kind := line(v.Get("type"), MaxLabel)
+		words := []string{cmp.Or(map[string]string{
+			"addRules":       "always " + cmp.Or(line(v.Get("behavior"), MaxLabel), "allow"),
+			"setMode":        "switch to",
+			"addDirectories": "allow the directory",
+		}[kind], kind)}
 		if mode := line(v.Get("mode"), MaxLabel); mode != "" {
 			words = append(words, mode)
 		}

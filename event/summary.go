@@ -110,8 +110,8 @@ func argument(key string, v gjson.Result, cwd string) string {
 		return relative(s, cwd)
 	case key == "url" || key == "uri":
 		return address(s)
-	case key == "plan":
-		return heading(s)
+	case key == "plan": // its first line, which is a heading nearly always
+		s, _, _ = strings.Cut(strings.TrimLeft(s, "# \t\r\n"), "\n")
 	}
 	return s
 }
@@ -139,15 +139,9 @@ func list(key string, v gjson.Result) string {
 // because it names the file.
 func relative(path, cwd string) string {
 	const most = MaxSummary * 3 / 4
-	if rest, ok := strings.CutPrefix(path, cwd); ok && cwd != "" {
-		switch {
-		case rest == "":
-			return "."
-		case rest[0] == '/' || rest[0] == '\\':
-			path = rest[1:]
-		case cwd[len(cwd)-1] == '/':
-			path = rest
-		}
+	rest, below := strings.CutPrefix(path, strings.TrimSuffix(cwd, "/"))
+	if name := strings.TrimLeft(rest, `/\`); below && cwd != "" && (rest == "" || name != rest) {
+		path = cmp.Or(name, ".")
 	}
 	if len(path) <= most {
 		return path
@@ -165,21 +159,6 @@ func address(url string) string {
 	url = url[:strings.IndexAny(url+"?", "?#")]
 	host, path, _ := strings.Cut(url, "/")
 	return strings.TrimSuffix(host[strings.LastIndexByte(host, '@')+1:]+"/"+path, "/")
-}
-
-// heading returns the first heading of a Markdown text, else its first line.
-func heading(s string) string {
-	first := ""
-	for line := range strings.Lines(s) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") {
-			return strings.TrimSpace(strings.TrimLeft(line, "#"))
-		}
-		if first == "" {
-			first = line
-		}
-	}
-	return first
 }
 
 // OneLine returns s in one line of at most max bytes, cut with "…". Control characters are

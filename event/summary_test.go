@@ -31,7 +31,7 @@ func TestSummary(t *testing.T) {
 		{"Task", `{"prompt":"do it"}`, "Task: do it"},
 		{"AskUserQuestion", `{"questions":[{"question":"Which colour?","header":"Colour"}]}`, "AskUserQuestion: Which colour?"},
 		{"AskUserQuestion", `{"questions":[{"question":"One?"},{"question":"Two?"}]}`, "AskUserQuestion: One? | Two?"},
-		{"ExitPlanMode", `{"plan":"Intro\n\n# Rework the parser\n- a"}`, "plan: Rework the parser"},
+		{"ExitPlanMode", `{"plan":"\n# Rework the parser\n- a"}`, "plan: Rework the parser"},
 		{"ExitPlanMode", `{"plan":"\nJust do it\n"}`, "plan: Just do it"},
 		{"TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}`, "TodoWrite: b"},
 		{"TaskCreate", `{"subject":"First","description":"d1","activeForm":"Doing first"}`, "TaskCreate: First"},

@@ -57,7 +57,11 @@ func (q Queue) Grouped(rows []*Row, groups bool) []Row {
 		}
 		return order(a, b)
 	})
-	return taken(rows)
+	sorted := make([]Row, len(rows))
+	for i, r := range rows {
+		sorted[i] = *r
+	}
+	return sorted
 }
 
 func (q Queue) comparer(rows []*Row) func(a, b *Row) int {

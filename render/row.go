@@ -219,14 +219,6 @@ func pointers(rows []Row) []*Row {
 	return order
 }
 
-func taken(order []*Row) []Row {
-	rows := make([]Row, len(order))
-	for i, r := range order {
-		rows[i] = *r
-	}
-	return rows
-}
-
 func row(v *state.Seen) Row {
 	s, st := &v.Session, v.Status
 	r := Row{
