@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"beckon/event"
-	"beckon/event/plainfile"
 
 	"github.com/tidwall/gjson"
 )
@@ -35,10 +34,6 @@ const (
 	Failed  = "failed"
 )
 
-// maxHead is how much of a file's beginning is read: Codex's has its instructions
-// in the first line.
-const maxHead = 64 << 10
-
 // copilotFile is the name of Copilot's file of a session.
 const copilotFile = "events.jsonl"
 
@@ -61,20 +56,6 @@ func StatusOf(agent, path string) Reading {
 	}
 	text, _, _ := lines(path, -tail) // one that cannot be read says nothing
 	return read(text)
-}
-
-// Version returns the version of the agent that writes a session's file, "" if unknown; file
-// is the result of PathOf.
-func Version(agent, file string) string {
-	path := map[string]string{"codex": "payload.cli_version", "copilot": "data.copilotVersion", "qwen": "qwen_version"}[agent]
-	if file == "" || path == "" {
-		return ""
-	}
-	if agent == "qwen" {
-		file = strings.TrimSuffix(file, ".jsonl") + ".runtime.json"
-	}
-	text, _ := plainfile.Head(file, make([]byte, maxHead)) // one that cannot be read has no version
-	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
 // each ranges over the lines that are a JSON object, with their times.

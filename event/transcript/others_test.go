@@ -183,27 +183,3 @@ func TestPath(t *testing.T) {
 		}
 	}
 }
-
-// The version is that of the program that writes the files.
-func TestVersion(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	rollout := write("rollout.jsonl", `{"type":"session_meta","payload":{"cli_version":"0.169.0"}}`+"\n"+codexLine(1, "task_started", ""))
-	chat := write("chat.jsonl", "{}\n")
-	events := write("events.jsonl", copilotLine(0, "session.start", `{"copilotVersion":"1.0.102"}`)+copilotLine(1, "user.message", `{}`))
-	write("chat.runtime.json", `{"pid":1,"qwen_version":"0.24.4"}`)
-	for _, c := range []struct{ agent, path, want string }{
-		{"codex", rollout, "0.169.0"}, {"codex", chat, ""}, {"codex", filepath.Join(dir, "none"), ""}, {"qwen", chat, "0.24.4"},
-		{"copilot", events, "1.0.102"}, {"copilot", chat, ""}, {"qwen", rollout, ""}, {"gemini", rollout, ""}, {"qwen", "", ""},
-	} {
-		if got := Version(c.agent, c.path); got != c.want {
-			t.Errorf("%s, %s: %q, want %q", c.agent, c.path, got, c.want)
-		}
-	}
-}

@@ -69,14 +69,13 @@ func linesAt(src io.ReaderAt, size, from, most int64) (b []byte, next int64, err
 	case from > size:
 		start = max(0, size-back)
 	}
-	read := func(n int64) ([]byte, error) { return io.ReadAll(io.NewSectionReader(src, start, min(n, size-start))) }
-	b, err = read(max(most, -from))
+	b, err = readAt(src, start, min(max(most, -from), size-start))
 	if err == nil && bytes.IndexByte(b, '\n') < 0 {
 		switch {
 		case from < 0 && start > 0:
 			return linesAt(src, size, 4*from, most)
 		case start+int64(len(b)) < size:
-			b, err = read(maxLine)
+			b, err = readAt(src, start, min(maxLine, size-start))
 		}
 	}
 	end := bytes.LastIndexByte(b, '\n') + 1
@@ -84,6 +83,16 @@ func linesAt(src io.ReaderAt, size, from, most int64) (b []byte, next int64, err
 		end = len(b) // part of a line that is too long
 	}
 	return b[:end], start + int64(end), err
+}
+
+// readAt reads up to n bytes; the end of the file is not an error.
+func readAt(src io.ReaderAt, off, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	k, err := src.ReadAt(b, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return b[:k], err
 }
 
 // tail is how many bytes from its end a transcript is read for what the states need to know. They

@@ -89,7 +89,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
 			ev.Reviewed = open && transcript.Reviewed(s.Agent, s.Transcript)
-			if ev.Version = transcript.Version(s.Agent, besideFile(s)); ev.Version == "" && ev.Process == state.Alive {
+			if ev.Process == state.Alive {
 				ev.Version = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
 			}
 			if !open {
