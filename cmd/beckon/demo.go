@@ -84,7 +84,6 @@ func (c *demoCmd) Run(a *app) error {
 		}
 		p.add(steps)
 	}
-	p.order()
 	dir, err := c.scratch()
 	if err != nil {
 		return err
@@ -122,14 +121,6 @@ func (p *player) add(steps []recording.Step) {
 	}
 }
 
-// order sorts the moments, and ends them where the user wants.
-func (p *player) order() {
-	if end := int64(p.Until * 1000); end > 0 {
-		p.moments = append(slices.DeleteFunc(p.moments, func(m moment) bool { return m.at > end }), moment{at: end})
-	}
-	slices.SortStableFunc(p.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-}
-
 // scratch makes the scratch directory. It refuses one that holds anything but what was played.
 func (c *demoCmd) scratch() (string, error) {
 	if c.Dir == "" {
@@ -150,8 +141,8 @@ func (p *player) onScreen(ctx context.Context) error {
 	shared := *p.a.App
 	shared.Store = p.st
 	a := app{&shared}
-	opt := a.watchOptions(nil)
-	opt.Color, opt.Title = a.Color(""), "beckon demo"
+	opt := a.watchOptions(nil, "")
+	opt.Title = "beckon demo"
 	if err := p.stage(p.start); err != nil {
 		return err
 	}
@@ -174,6 +165,10 @@ func (p *player) run(ctx context.Context) error {
 			return true
 		}
 	}
+	if end := int64(p.Until * 1000); end > 0 {
+		p.moments = append(slices.DeleteFunc(p.moments, func(m moment) bool { return m.at > end }), moment{at: end})
+	}
+	slices.SortStableFunc(p.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	began, now := time.Now(), p.start
 	for _, m := range p.moments {
 		var wait time.Duration

@@ -37,9 +37,8 @@ func (c *watchCmd) Run(a *app) error {
 		return cli.Hint("beckon list prints to anything",
 			"watch needs a terminal on its output, and one that can move its cursor")
 	}
-	opt := a.watchOptions(a.follower(c.Notify))
+	opt := a.watchOptions(a.follower(c.Notify), c.Color)
 	opt.Leave = c.Leave
-	opt.Color = a.Color(c.Color)
 	others, err := c.Others(a.App)
 	if err != nil {
 		return err
@@ -56,14 +55,14 @@ const screenPause = 20 * time.Millisecond
 
 // watchOptions returns the functions by which a screen reads and acts. notifier notifies of
 // what the screen sees; nil notifies of nothing.
-func (a *app) watchOptions(notifier *notify.Follower) tui.Options {
+func (a *app) watchOptions(notifier *notify.Follower, color string) tui.Options {
 	f := live.NewFollower(a.Reader())
 	f.Pause = screenPause
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
 		Poke:   f.TouchAll,
 		Output: a.Stdout,
-		Rich:   a.Rich(),
+		Style:  a.Style(color),
 		Queue:  a.Queue(""),
 
 		Recent: a.past,

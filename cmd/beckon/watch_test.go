@@ -364,7 +364,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 	}
 	a := &app{&cli.App{Store: st, Getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}}
 	screen := &wrote{}
-	opt := a.watchOptions(nil)
+	opt := a.watchOptions(nil, "")
 	opt.Output = screen
 	opt.Terminal = []tea.ProgramOption{tea.WithInput(blocked{}), tea.WithWindowSize(100, 160)}
 	ctx, stop := context.WithCancel(context.Background())

@@ -11,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/store"
 
@@ -582,7 +583,7 @@ func crowd(n int) Snapshot {
 
 // BenchmarkKey500 measures a key press with 500 sessions, up to the finished frame.
 func BenchmarkKey500(b *testing.B) {
-	m := newModel(Options{Color: true})
+	m := newModel(Options{Style: term.Style{Color: true}})
 	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
 	m.Update(lookMsg{snapshot: crowd(500)})
 	for b.Loop() {
@@ -593,7 +594,7 @@ func BenchmarkKey500(b *testing.B) {
 
 // BenchmarkLook500 measures a changed look at 500 sessions, up to the finished frame.
 func BenchmarkLook500(b *testing.B) {
-	m := newModel(Options{Color: true})
+	m := newModel(Options{Style: term.Style{Color: true}})
 	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
 	s := crowd(500)
 	for b.Loop() {

@@ -27,5 +27,5 @@ func fullness(percent float64) role {
 }
 
 func (m *model) paint(r role, s string) string {
-	return term.Style{Color: m.opt.Color, Rich: m.opt.Rich}.Paint(r, s)
+	return m.opt.Style.Paint(r, s)
 }

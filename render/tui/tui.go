@@ -17,6 +17,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/card"
+	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/request"
 	"beckon/state/store"
@@ -69,10 +70,10 @@ type Options struct {
 	// WhyNot returns why what a session asks cannot be answered here.
 	WhyNot func(render.Row) error
 
-	Queue       render.Queue // the order of rows
-	Color, Rich bool         // as in term.Style
-	Title       string       // the screen's name in the first line
-	Leave       bool         // close the screen after a successful jump, because it covers the target
+	Queue render.Queue // the order of rows
+	Style term.Style   // its colours
+	Title string       // the screen's name in the first line
+	Leave bool         // close the screen after a successful jump, because it covers the target
 
 	Output   io.Writer
 	Terminal []tea.ProgramOption // what stands in for a terminal's input and size

@@ -2,7 +2,9 @@ package hook
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -18,14 +20,6 @@ import (
 // None of it contains what is said in the session.
 const ModFlag = "--mod"
 
-// modWords are the mod's reports and their meanings.
-var modWords = map[string]state.Seeing{
-	"loaded":  state.SawLoaded,
-	"halt":    state.SawHalt,
-	"failed":  state.SawFailed,
-	"goes-on": state.SawGoesOn,
-}
-
 const (
 	// modWait is how long a report, which is not sent again, waits for the session's lock.
 	modWait = 1500 * time.Millisecond
@@ -40,7 +34,8 @@ func Mod(args []string, getenv func(string) string, now time.Time) int {
 			args = make([]string, 4) // of a mod that is newer or older
 		}
 		at, err := strconv.ParseInt(args[2], 10, 64)
-		what, known := modWords[args[0]]
+		what := state.Seeing(strings.ReplaceAll(args[0], "-", " "))
+		known := slices.Contains([]state.Seeing{state.SawLoaded, state.SawHalt, state.SawFailed, state.SawGoesOn}, what)
 		if err != nil || !known || args[1] == "" || len(args[3]) > 64 {
 			return errors.New("a report of the mod is not understood: run beckon setup mod again")
 		}
