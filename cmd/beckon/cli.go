@@ -113,7 +113,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if err != nil {
 		return a.Fail(cli.Usage("%w", a.misspelt(parser.Model.Node, args, plainly(err))))
 	}
-	if err := a.Open(); err != nil && !slices.Contains(stateless, a.Command) {
+	// help and init read no file of the user's, and so need no home.
+	if err := a.Open(); err != nil && a.Command != "beckon help" && a.Command != "beckon init" {
 		return a.Fail(err)
 	}
 	if err := a.mayRun(ctx); err != nil {
@@ -139,11 +140,6 @@ func (a *app) mayRun(ctx *kong.Context) error {
 		}
 	}
 	return nil
-}
-
-// stateless are the commands that read no file of the user's, and so need no home.
-var stateless = []string{
-	"beckon help", "beckon init",
 }
 
 // commandOf returns the command that was parsed, as far as kong understood it.

@@ -58,15 +58,15 @@ func (c *notifyTestCmd) Run(a *app) error {
 		}
 		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name)
 		if ch.Name == alert.Terminal {
-			a.printKept(a.terminal(set, a.Stdout).Kept())
+			a.printKept()
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// printKept says that tmux keeps the terminal's notifications back.
-func (a *app) printKept(kept error) {
-	if kept != nil {
+// printKept says that tmux keeps the terminal's notifications back, if it does.
+func (a *app) printKept() {
+	if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil {
 		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, typed.HintOf(kept))
 	}
 }
@@ -79,7 +79,8 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		switch name {
 		case alert.Terminal:
 			if terminal != nil {
-				list = append(list, a.terminal(set, terminal).Channel())
+				t := evidence.Terminal(a.Getenv)
+				list = append(list, notify.Terminal{W: terminal, Style: osc.For(t), Socket: t.Tmux.Socket}.Channel())
 			}
 		case alert.Desktop:
 			list = append(list, notify.Desktop(reach.Actions == "true", []string{home.Beside("beckon"), "jump"}))
@@ -90,11 +91,6 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		}
 	}
 	return list
-}
-
-func (a *app) terminal(set alert.Settings, w io.Writer) notify.Terminal {
-	t := evidence.Terminal(a.Getenv)
-	return notify.Terminal{W: w, Style: osc.For(t), Socket: t.Tmux.Socket}
 }
 
 // follower leaves what watch or serve sees to the process that notifies, with --notify.
@@ -152,7 +148,7 @@ func (c *notifyLogCmd) Run(a *app) error {
 	} else {
 		fmt.Fprintf(a.Stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
 		if cfg.Alert.Has(alert.Terminal) {
-			a.printKept(notify.KeptByTmux(a.Getenv("TMUX")))
+			a.printKept()
 		}
 	}
 	day := time.Now().Local().Format(time.DateOnly) // entries of today need no heading

@@ -45,7 +45,7 @@ func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.devi
 // send writes the sequence.
 func (t Terminal) send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
-	if t.Kept() == errKept {
+	if t.Style != osc.Bell && KeptByTmux(t.Socket) == errKept { // tmux itself handles a bell
 		return tmuxShows(ctx, t.Socket, n)
 	}
 	return t.write(seq, t.Style != osc.Bell)
@@ -67,15 +67,6 @@ func (t Terminal) write(seq string, wrap bool) error {
 	_ = f.SetWriteDeadline(time.Now().Add(programLimit)) // a terminal that is stopped takes nothing
 	_, err = f.WriteString(seq)
 	return errors.Join(err, f.Close())
-}
-
-// Kept returns why tmux does not forward the channel's sequence, nil if it does; tmux itself
-// handles a bell.
-func (t Terminal) Kept() error {
-	if t.Style == osc.Bell {
-		return nil
-	}
-	return KeptByTmux(t.Socket)
 }
 
 // device returns the file of the client's terminal, "" if there is none or it cannot be seen.
