@@ -96,21 +96,17 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		if read != nil {
 			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", path, term.Plural(len(read), "hook"))
 		}
+		printProblems(a, "error", problems...)
 		if level == config.Global && hook.Shared(path) {
-			problems = append(problems, config.Problem{
-				File:    path,
-				What:    "others may write to it, and so choose what runs as you",
-				Advice:  "chmod 600",
-				Warning: true,
-			})
+			const what = "others may write to it, and so choose what runs as you"
+			printProblems(a, "warning", config.Problem{File: path, What: what, Advice: "chmod 600"})
 		}
-		printProblems(a, problems)
 	}
 	if len(files) == 0 {
 		return a.Printf("no policy: neither %s nor %s is there\n", s.Project, s.Global)
 	}
 	hooks := config.Merge(files...)
-	printProblems(a, config.Check(hooks))
+	printProblems(a, "warning", config.Check(hooks)...)
 	if bad {
 		return cli.ErrSilent
 	}
@@ -120,12 +116,8 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-func printProblems(a *cli.App, list []config.Problem) {
+func printProblems(a *cli.App, kind string, list ...config.Problem) {
 	for _, p := range list {
-		kind := "error"
-		if p.Warning {
-			kind = "warning"
-		}
 		fmt.Fprintf(a.Stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
 		if p.Advice != "" {
 			fmt.Fprintf(a.Stdout, "        hint: %s\n", render.OneLine(p.Advice))

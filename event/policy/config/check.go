@@ -19,7 +19,7 @@ func Check(hooks []*Hook) (out []Problem) {
 	for _, h := range hooks {
 		warn := func(advice, format string, args ...any) {
 			what := h.ID + ": " + fmt.Sprintf(format, args...)
-			out = append(out, Problem{File: h.File, Line: h.Line, Path: h.Path, What: what, Advice: advice, Warning: true})
+			out = append(out, Problem{File: h.File, Line: h.Line, Path: h.Path, What: what, Advice: advice})
 		}
 		for _, name := range h.Gone {
 			warn("leave it out; a rule that allows is off until then", "%q has no effect any more", name)

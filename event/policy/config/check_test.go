@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 	} {
 		found := Check(Merge(decoded(t, c.text)))
 		ok := slices.ContainsFunc(found, func(p Problem) bool {
-			return p.Warning && p.Line == 1 && strings.Contains(p.What, c.what) && strings.Contains(p.Advice, c.advice)
+			return p.Line == 1 && strings.Contains(p.What, c.what) && strings.Contains(p.Advice, c.advice)
 		})
 		if !ok {
 			t.Errorf("%s: got %v; want %q, hint %q", c.text, found, c.what, c.advice)

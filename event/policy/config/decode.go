@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,17 +26,6 @@ const (
 	serverRetries    = 3
 	serverRetryDelay = 1000 // ms
 )
-
-// serverEvents are the events of protocol 1.0, which a server gets by default.
-var serverEvents = []event.Kind{
-	event.PreToolUse,
-	event.PostToolUse,
-	event.UserPromptSubmit,
-	event.Notification,
-	event.Stop,
-	event.SubagentStop,
-	event.PreCompact,
-}
 
 // Decode parses a policy file strictly into its hooks, servers after the others; nil for one with an error, which is a
 // Problems. The patterns and examples of a text that was accepted before are not checked again.
@@ -232,7 +222,7 @@ func (d *decoder) server(o *object) {
 		kinds = append(kinds, k)
 	}
 	if slices.Sort(kinds); !o.has("events") {
-		kinds = serverEvents
+		kinds = slices.Sorted(maps.Keys(wire.Promised))
 	}
 	base := d.base(event.PreToolUse, Server, o.place)
 	matcher := d.matcher(base.Event, o, "matcher")

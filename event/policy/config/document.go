@@ -22,8 +22,6 @@ type Problem struct {
 	Path   string // JSON path: $.hooks.PreToolUse[0].matcher
 	What   string
 	Advice string // what to do about it, or ""
-	// Warning marks a valid setting that is probably a mistake (only from Check).
-	Warning bool
 }
 
 func (p Problem) Error() string {

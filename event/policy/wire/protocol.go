@@ -17,8 +17,9 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// promised are the members that protocol 1.0 requires for an event, and the client may have left out.
-var promised = map[event.Kind]map[string]any{
+// Promised are the events of protocol 1.0, each with the members that it requires and the client may have left out.
+var Promised = map[event.Kind]map[string]any{
+	event.PreToolUse:       nil,
 	event.Stop:             {"stop_hook_active": false},
 	event.SubagentStop:     {"stop_hook_active": false},
 	event.PreCompact:       {"trigger": "auto", "custom_instructions": ""},
@@ -31,7 +32,7 @@ var promised = map[event.Kind]map[string]any{
 // protocol requires. The events of one call share a correlation id.
 func Question(c Call) (body, data []byte, err error) {
 	more := map[string]any{}
-	maps.Copy(more, promised[c.Event])
+	maps.Copy(more, Promised[c.Event])
 	if c.ToolName != "" {
 		more["tool_name"] = c.ToolName
 	}
