@@ -55,13 +55,10 @@ func (c *jumpCmd) Run(a *app) error {
 		return nil
 	}
 	code, ok := hook.Become(res.Become.Argv[0], res.Become.Argv[1:])
-	switch {
-	case !ok:
+	if !ok {
 		return fmt.Errorf("%s did not start", res.Become.Argv[0])
-	case code != 0:
-		return cli.ErrSilent
 	}
-	return nil
+	return cli.Ended(code)
 }
 
 // noTarget is the message when there is nowhere to go.

@@ -16,12 +16,12 @@ import (
 
 type markCmd struct {
 	Session *string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
-	Seen    bool    `hidden:"" xor:"mark" help:"Mark it as seen, as without any flag."`
+	Seen    bool    `hidden:"" xor:"mark,end" help:"Mark it as seen, as without any flag."`
 	Aside   bool    `xor:"mark" help:"Set it aside until your own next prompt to it."`
 	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, at 15:30, or when needed." placeholder:"WHEN"`
 	Off     bool    `xor:"end" help:"Take it back from aside."`
-	Remove  bool    `xor:"mark" help:"Hide it until its next event."`
-	Label   *string `xor:"mark" help:"Put these words on it; \"\" takes them off." placeholder:"WORDS"`
+	Remove  bool    `xor:"mark,end" help:"Hide it until its next event."`
+	Label   *string `xor:"mark,end" help:"Put these words on it; \"\" takes them off." placeholder:"WORDS"`
 	Pane    string  `hidden:"" placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
 	All     bool    `help:"Mark all sessions as seen."`
 }
@@ -29,9 +29,6 @@ type markCmd struct {
 func (c *markCmd) Run(a *app) error {
 	only := c.Aside || c.Until != "" || c.Off || c.Remove || c.Label != nil // what needs one session by its name
 	switch {
-	case (c.Off || c.Until != "") && (c.Seen || c.Remove || c.Label != nil):
-		return cli.Usage("mark: --until and --off set a session aside and take it back; " +
-			"they go with no other mark")
 	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
