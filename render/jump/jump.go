@@ -113,10 +113,7 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	default:
 		err = m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 	}
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Did: did, Commands: m.ran}, nil
+	return Result{Did: did, Commands: m.ran}, err
 }
 
 // attachJob shows a session that the client runs in the background: `claude attach` opens it

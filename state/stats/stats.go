@@ -93,11 +93,8 @@ func (t *Totals) add(at time.Time, project string, add func(*Day)) (counts bool)
 
 // stretch adds the time of n, split at local midnights.
 func (t *Totals) stretch(session string, n *Count) {
-	if n.Ms <= 0 {
-		return
-	}
 	t.lane(session, n)
-	if n.Kind != Busy && n.Kind != Waiting {
+	if n.Ms <= 0 || n.Kind != Busy && n.Kind != Waiting {
 		return
 	}
 	from, to := n.From.Time().In(t.loc), (n.From + event.Millis(n.Ms)).Time().In(t.loc)

@@ -72,7 +72,6 @@ func Main(
 		return observe(a, stdin, stdout, getenv, nil)
 	}
 	f := invocation{args: a, getenv: getenv, ev: policy.Event{At: time.Now()}, st: store.Open(dir), starter: starter}
-	f.environ = os.Environ()
 	f.ev.Dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
 	if starter == nil && (a.Waits() || a.Refused()) && f.loaded.Starts(event.KindOf(a.Agent, a.Event)) {
@@ -133,8 +132,7 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 type invocation struct {
 	args    Args
 	getenv  func(string) string
-	environ []string // for programs that the policy starts
-	starter Starter  // nil if nothing can be started
+	starter Starter // nil if nothing can be started
 	st      *store.Store
 	ev      policy.Event // what is known of it so far; its ID is that of another policy's question, or empty
 	e       event.Event
@@ -144,20 +142,13 @@ type invocation struct {
 	covers  trust.Coverage
 	session state.Session // after the event is folded
 
-	given    atomic.Bool  // the answer is being given, or has been
-	exit     atomic.Int32 // the exit code that goes with it
+	given    atomic.Int32 // one more than the exit code of the answer that is being given, or has been
 	watchdog *time.Timer  // ends the process with an answer in time
 }
 
 // first reports whether no answer has been given yet. The client parses one JSON object, so a
 // refusal followed by the watchdog's answer would count as none.
-func (f *invocation) first(exit int) bool {
-	if !f.given.CompareAndSwap(false, true) {
-		return false
-	}
-	f.exit.Store(int32(exit))
-	return true
-}
+func (f *invocation) first(exit int) bool { return f.given.CompareAndSwap(0, int32(exit)+1) }
 
 // starts reports whether the policy starts something for the event.
 func (f *invocation) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
@@ -195,11 +186,8 @@ func (f *invocation) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
 	f.e.Kind = event.KindOf(f.args.Agent, f.args.Event)
 	a := f.refusal("beckon cannot read this event (%v), and a policy applies to it", err).Answer
-	if len(a.Stdout)+len(a.Stderr)+a.ExitCode == 0 {
-		return 0
-	}
 	if !f.first(a.ExitCode) {
-		return int(f.exit.Load())
+		return int(f.given.Load()) - 1
 	}
 	_, errOut := stdout.Write(a.Stdout)
 	_, errErr := stderr.Write(a.Stderr)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"os"
 
 	"beckon/event"
 	"beckon/event/policy"
@@ -47,7 +48,7 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	}
 	engine := policy.Engine{Hooks: f.loaded.Hooks}
 	if f.starter != nil {
-		engine.Start = f.starter.Start(f.environ, dir)
+		engine.Start = f.starter.Start(os.Environ(), dir)
 	}
 	if f.e.FromClient && !f.ev.Dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
 		engine.Hooks = nil

@@ -80,7 +80,7 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if q.Hops > maxHops {
 		return nil, errors.New("policies ask each other in a circle")
 	}
-	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.Getenv, environ: os.Environ(),
+	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.Getenv,
 		starter: s.Starter, st: s.Store, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
 	if q.Busy {
 		f.ev.Fault = errors.New("too much runs already") // only rules answer
