@@ -50,7 +50,7 @@ func (p *Phone) Channel() Channel {
 	if p.full() {
 		c.Rows = ntfyRows
 	}
-	if p.Ntfy.Answers != "" && p.Ntfy.Check() == nil {
+	if p.Answers != "" && p.Usable() == nil {
 		c.Ask = p.Ask
 	}
 	return c
@@ -58,7 +58,7 @@ func (p *Phone) Channel() Channel {
 
 // full reports whether the phone gets the whole call. It does not if others can read the
 // traffic, because they could press its buttons, too.
-func (p *Phone) full() bool { return p.Texts == alert.TextsFull && p.Ntfy.Private() }
+func (p *Phone) full() bool { return p.Texts == alert.TextsFull && p.Private() }
 
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`
@@ -102,11 +102,11 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 }
 
 func (p *Phone) message(m ntfyMessage) ntfyMessage {
-	_, m.Topic = p.Ntfy.At()
-	m.Click = p.Ntfy.Page
+	_, m.Topic = p.At()
+	m.Click = p.Page
 	m.Message = cmp.Or(m.Message, m.Title) // the server would insert a text of its own
-	if p.Ntfy.Page != "" {
-		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Ntfy.Page})
+	if p.Page != "" {
+		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Page})
 	}
 	return m
 }
@@ -121,7 +121,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 		secret := rand.Text()
 		words[secret] = w
 		m.Actions = append(m.Actions, ntfyAction{Action: "http", Label: buttonLabels[w], Method: http.MethodPost,
-			URL: p.url(p.Ntfy.Answers), Body: secret, Clear: true})
+			URL: p.url(p.Answers), Body: secret, Clear: true})
 	}
 	since := ""
 	p.retry(waiting, func() error {
@@ -174,7 +174,7 @@ func (p *Phone) retry(ctx context.Context, do func() error) {
 func (p *Phone) log(err error) { p.Log(fmt.Errorf("ntfy: %w", err)) }
 
 func (p *Phone) url(path string) string {
-	server, _ := p.Ntfy.At()
+	server, _ := p.At()
 	return server + "/" + path
 }
 
@@ -187,10 +187,10 @@ func (p *Phone) do(ctx context.Context, method, address string, body io.Reader) 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Ntfy.Check(); err != nil {
+	if err := p.Usable(); err != nil {
 		return nil, err
 	}
-	token, err := p.Ntfy.Secret()
+	token, err := p.Secret()
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (p *Phone) listen(ctx context.Context, words map[string]request.Word, since
 	quiet := cmp.Or(p.quiet, ntfyQuiet)
 	silent := time.AfterFunc(quiet, cancel)
 	defer silent.Stop()
-	res, err := p.do(ctx, http.MethodGet, p.url(p.Ntfy.Answers)+"/json?since="+url.QueryEscape(*since), nil)
+	res, err := p.do(ctx, http.MethodGet, p.url(p.Answers)+"/json?since="+url.QueryEscape(*since), nil)
 	if err != nil {
 		return "", err
 	}
@@ -275,8 +275,8 @@ func (p *Phone) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()
 	address := p.url("v1/health")
-	if p.Ntfy.Answers != "" {
-		address = p.url(p.Ntfy.Answers) + "/json?poll=1&since=1s"
+	if p.Answers != "" {
+		address = p.url(p.Answers) + "/json?poll=1&since=1s"
 	}
 	res, err := p.do(ctx, http.MethodGet, address, nil)
 	if err == nil {

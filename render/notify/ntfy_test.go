@@ -29,7 +29,7 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	s := ntfytest.Start(t)
 	p := &phone{server: s}
-	p.Phone = &Phone{Reach: alert.Reach{Texts: alert.TextsTool, Ntfy: alert.Topics{Topic: s.URL + "/asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
+	p.Phone = &Phone{Reach: alert.Reach{Texts: alert.TextsTool, Topic: s.URL + "/asks", Answers: "answers"}, pause: 10 * time.Millisecond, Log: func(err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.logged = append(p.logged, err.Error())
@@ -90,7 +90,7 @@ func offered(id string, buttons ...request.Word) Ask {
 // A button answers its own offer, once, and its notification is replaced by the outcome.
 func TestPhone(t *testing.T) {
 	p := newPhone(t)
-	p.Ntfy.Page = "https://box.example"
+	p.Page = "https://box.example"
 	m, got := p.ask(t, t.Context(), offered("O1", request.Allow, request.Deny))
 	if !slices.Equal(m.Labels(), []string{"Allow", "Deny", "Open"}) || m.Title != "shop needs a permission" || m.Message != "Bash" || m.Click != "https://box.example" {
 		t.Errorf("published %+v", m)
@@ -219,7 +219,7 @@ func TestPhoneToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.Ntfy.Token = file
+	p.Token = file
 	if err := p.Check(t.Context()); err != nil {
 		t.Errorf("with a token: %v", err)
 	}
@@ -295,7 +295,7 @@ func TestPhoneTexts(t *testing.T) {
 
 // Wrong settings are reported before anything is sent.
 func TestPhoneSettings(t *testing.T) {
-	for want, n := range map[string]alert.Topics{
+	for want, n := range map[string]alert.Reach{
 		"ntfy_topic is not set":       {},
 		"same topic":                  {Topic: "https://x/a", Answers: "a"},
 		"is not a topic":              {Topic: "https://x/a b"},
@@ -303,7 +303,7 @@ func TestPhoneSettings(t *testing.T) {
 		"reading ntfy_token: ":        {Topic: "https://x/a", Token: "/nowhere"},
 		`"https://k@x" is not an add`: {Topic: "https://k@x/a"},
 	} {
-		p := Phone{Reach: alert.Reach{Ntfy: n}}
+		p := Phone{Reach: n}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
@@ -317,7 +317,7 @@ func TestPhoneSettings(t *testing.T) {
 // it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
-		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Topic: server + "/a"}}}
+		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Topic: server + "/a"}}
 		if p.Channel().Rows > 0 != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}

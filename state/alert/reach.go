@@ -16,7 +16,10 @@ import (
 type Reach struct {
 	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
 	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
-	Ntfy    Topics
+	Topic   string // ntfy_topic, which the phone subscribes to: a name, or an address with a name
+	Answers string // ntfy_answers: the topic that the phone's buttons write to
+	Token   string // ntfy_token: for this machine, or the file that contains it
+	Page    string // ntfy_page: what "Open" opens
 }
 
 // How much of a call leaves this machine.
@@ -24,14 +27,6 @@ const (
 	TextsTool = "tool" // the project's and the tool's name
 	TextsFull = "full" // the call, without secrets that are found in it
 )
-
-// Topics says where notifications for a phone are published.
-type Topics struct {
-	Topic   string // ntfy_topic, which the phone subscribes to: a name, or an address with a name
-	Answers string // ntfy_answers: the topic that the phone's buttons write to
-	Token   string // ntfy_token: for this machine, or the file that contains it
-	Page    string // ntfy_page: what "Open" opens
-}
 
 // CheckServer returns what is wrong with the address of a server or a page.
 func CheckServer(s string) error {
@@ -54,20 +49,20 @@ func CheckTopic(s string) error {
 
 // CheckSubscribed returns what is wrong with a topic's name or address.
 func CheckSubscribed(s string) error {
-	server, topic := Topics{Topic: s}.At()
+	server, topic := Reach{Topic: s}.At()
 	return cmp.Or(CheckServer(server), CheckTopic(topic))
 }
 
 // At returns the address of the server, ntfy.sh unless the topic has one, and the topic's name there.
-func (n Topics) At() (server, topic string) {
+func (n Reach) At() (server, topic string) {
 	if i := strings.LastIndexByte(n.Topic, '/'); i >= 0 {
 		return n.Topic[:i], n.Topic[i+1:]
 	}
 	return "https://ntfy.sh", n.Topic
 }
 
-// Check returns why nothing can be sent with these settings.
-func (n Topics) Check() error {
+// Usable returns why nothing can be sent with these settings.
+func (n Reach) Usable() error {
 	switch _, topic := n.At(); topic {
 	case "":
 		return errors.New("ntfy_topic is not set")
@@ -81,7 +76,7 @@ func (n Topics) Check() error {
 }
 
 // Secret returns this machine's access token for the server, "" for none; it may be in a file.
-func (n Topics) Secret() (string, error) {
+func (n Reach) Secret() (string, error) {
 	path, ok := strings.CutPrefix(n.Token, "~")
 	switch {
 	case ok:
@@ -97,7 +92,7 @@ func (n Topics) Secret() (string, error) {
 }
 
 // Private reports whether nobody between this machine and the server can read what is sent.
-func (n Topics) Private() bool {
+func (n Reach) Private() bool {
 	server, _ := n.At()
 	u, err := url.Parse(server)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestSecretIsNotShown(t *testing.T) {
 	i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == "ntfy_token" })
 	for token, want := range map[string]string{"": "", "tk_x": "(set)", "~/t": "~/t", "/t": "/t"} {
 		c := Default()
-		c.Reach.Ntfy.Token = token
+		c.Reach.Token = token
 		if got := Keys[i].Value(c); got != want {
 			t.Errorf("%q is shown as %q", token, got)
 		}

@@ -104,7 +104,7 @@ func (d *doctor) phone(p notify.Phone) {
 		d.add(fail, "notify",
 			"see that the server runs and lets this machine read ntfy_answers; beckon help notifications",
 			"the channel ntfy: %v", err)
-	} else if !p.Ntfy.Private() {
+	} else if !p.Private() {
 		d.add(warn, "notify", "use a server with https", "what the channel ntfy sends can be read on its way")
 	}
 }
