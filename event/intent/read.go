@@ -3,7 +3,8 @@ package intent
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
+
+	"beckon/event"
 )
 
 // kind is the kind of block around a sentence.
@@ -52,16 +53,10 @@ type reading struct {
 	open    bool // a sentence is being read
 	depth   int  // open brackets
 	now     sentence
-	fence   fence
-	blank   bool // the line before was blank
-	listed  bool // a list item is being continued
-	literal bool // inside an indented code block
-}
-
-// fence is an open code fence, zero outside of one.
-type fence struct {
-	mark byte
-	n    int
+	fence   string // the open code fence, "" outside of one
+	blank   bool   // the line before was blank
+	listed  bool   // a list item is being continued
+	literal bool   // inside an indented code block
 }
 
 // read splits text into sentences.
@@ -69,7 +64,7 @@ func (r *reading) read(text string) {
 	r.src = window(text)
 	r.marked, r.blank = -1, true
 	if inCode(r.src) {
-		r.fence = fence{'`', 3}
+		r.fence = "```"
 	}
 	from := 0
 	for line := range strings.SplitSeq(r.src, "\n") {
@@ -86,14 +81,11 @@ func window(text string) string {
 	if len(text) <= Window {
 		return text
 	}
-	text = text[len(text)-Window:]
+	text = event.CutTail(text, Window)
 	for _, sep := range []string{"\n", " "} {
 		if i := strings.Index(text, sep); i >= 0 && i < Window/2 {
 			return text[i+1:]
 		}
-	}
-	for text != "" && !utf8.RuneStart(text[0]) {
-		text = text[1:]
 	}
 	return text
 }
@@ -104,7 +96,7 @@ func inCode(s string) bool {
 	closes, fences, before := false, 0, ""
 	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.TrimSpace(line)
-		if f, plain := fenceOf(line); f.n > 0 {
+		if f, plain := fenceOf(line); f != "" {
 			if fences++; fences == 1 {
 				closes = plain && before != "" && !strings.HasSuffix(before, ":")
 			}
@@ -114,29 +106,18 @@ func inCode(s string) bool {
 	return closes && fences%2 == 1
 }
 
-// fenceOf returns the fence that a trimmed line starts with; plain means without an info
-// string.
-func fenceOf(line string) (f fence, plain bool) {
-	if line == "" || line[0] != '`' && line[0] != '~' {
-		return fence{}, false
+// fenceOf returns the fence that a trimmed line starts with, "" for none; plain means without an
+// info string.
+func fenceOf(line string) (f string, plain bool) {
+	rest := strings.TrimLeft(line, "`")
+	if rest == line {
+		rest = strings.TrimLeft(line, "~")
 	}
-	n := run(line, 0)
-	if n < 3 {
-		return fence{}, false
+	n := len(line) - len(rest)
+	if n < 3 || strings.Contains(rest, "`") {
+		return "", false
 	}
-	rest := line[n:]
-	if strings.IndexByte(rest, '`') >= 0 {
-		return fence{}, false
-	}
-	return fence{line[0], n}, rest == ""
-}
-
-// toggles reports whether f opens a block or closes the open one.
-func (f fence) toggles(open fence, plain bool) bool {
-	if open.n == 0 {
-		return f.n > 0
-	}
-	return plain && f.mark == open.mark && f.n >= open.n
+	return line[:n], rest == ""
 }
 
 // run returns how often the byte at s[i] is repeated from there.
@@ -154,14 +135,14 @@ func (r *reading) line(from, to int) {
 	line := r.src[from:to]
 	r.any = r.any || line != ""
 	switch f, plain := fenceOf(line); {
-	case f.toggles(r.fence, plain):
+	case f != "" && (r.fence == "" || plain && strings.HasPrefix(f, r.fence)):
 		r.endParagraph(from)
 		r.blank = false
-		if r.fence.n > 0 {
-			f = fence{}
+		if r.fence != "" {
+			f = ""
 		}
 		r.fence = f
-	case r.fence.n > 0:
+	case r.fence != "":
 	case line == "":
 		r.endParagraph(from)
 	case indent >= 4 && !r.listed && (r.blank || r.literal):
@@ -185,29 +166,18 @@ func (r *reading) endParagraph(at int) {
 // trim returns the bounds of src[from:to] without surrounding space, and its indentation in
 // columns.
 func trim(src string, from, to int) (int, int, int) {
-	indent := 0
-	for from < to && (src[from] == ' ' || src[from] == '\t') {
-		indent++
-		if src[from] == '\t' {
-			indent += 3
-		}
-		from++
-	}
-	for from < to && (src[to-1] == ' ' || src[to-1] == '\t' || src[to-1] == '\r') {
-		to--
-	}
-	return from, to, indent
+	line := strings.TrimLeft(src[from:to], " \t")
+	lead := src[from : to-len(line)]
+	from += len(lead)
+	return from, from + len(strings.TrimRight(line, " \t\r")), len(lead) + 3*strings.Count(lead, "\t")
 }
 
 // isMarker reports whether a line is the marker that an agent can be asked to end its work
 // with.
 func isMarker(line string) bool {
-	line = strings.TrimLeft(line, "-*#=_ ")
-	rest, ok := strings.CutPrefix(line, "TASK COMPLETE")
-	if !ok {
-		rest, ok = strings.CutPrefix(line, "COMMAND COMPLETE")
-	}
-	return ok && (rest == "" || strings.IndexByte(" -:*", rest[0]) >= 0 || strings.HasPrefix(rest, "—"))
+	what, rest, ok := strings.Cut(strings.TrimLeft(line, "-*#=_ "), " COMPLETE")
+	return ok && (what == "TASK" || what == "COMMAND") &&
+		(rest == "" || strings.IndexByte(" -:*", rest[0]) >= 0 || strings.HasPrefix(rest, "—"))
 }
 
 // text reads a line of the agent's own words.
@@ -263,40 +233,23 @@ func isHeading(line string) bool {
 	return ok && !strings.Contains(bold, "**") && !strings.HasSuffix(bold, "?") && !strings.HasSuffix(bold, "？")
 }
 
-// bullet returns the length of the list marker that line starts with, 0
+// bullet returns the length of the list marker that line starts with ("-", "1.", "a)"), 0
 // without one; open is an empty check box.
 func bullet(line string) (n int, open bool) {
-	bold := len(line) - len(strings.TrimPrefix(line, "**"))
-	n = listMark(line[bold:])
-	if n == 0 || n == 1 && bold > 0 || !strings.HasPrefix(line[bold+n:], " ") {
+	plain, bold := strings.CutPrefix(line, "**")
+	mark, rest, ok := strings.Cut(plain, " ")
+	name := strings.TrimSuffix(strings.TrimSuffix(mark, "."), ")")
+	number := name != "" && len(name) <= 3 && strings.Trim(name, "0123456789") == ""
+	letter := len(name) == 1 && wordByte(name[0])
+	dash := mark == "•" || !bold && (mark == "-" || mark == "*" || mark == "+")
+	if !ok || !dash && (len(mark) != len(name)+1 || !number && !letter) {
 		return 0, false
 	}
-	n += bold + 1
-	if box := line[n:min(len(line), n+4)]; box == "[ ] " || box == "[x] " || box == "[X] " {
+	n = len(line) - len(rest)
+	if box := rest[:min(len(rest), 4)]; box == "[ ] " || box == "[x] " || box == "[X] " {
 		return n + 4, box == "[ ] "
 	}
 	return n, false
-}
-
-// listMark returns the length of the "-", "1.", "a)" or the like that s
-// starts with, or 0.
-func listMark(s string) int {
-	for _, mark := range [...]string{"-", "*", "+", "•"} {
-		if strings.HasPrefix(s, mark) {
-			return len(mark)
-		}
-	}
-	n := 0
-	for n < len(s) && n < 3 && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	if n == 0 && s != "" && wordByte(s[0]) {
-		n = 1
-	}
-	if n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')') {
-		return n + 1
-	}
-	return 0
 }
 
 // endSentence ends the sentence being read at src[at].
