@@ -18,7 +18,8 @@ import (
 func sources(t *testing.T) Sources {
 	dir := t.TempDir()
 	return Sources{Global: filepath.Join(dir, "policy.json"), Project: trust.ProjectFile(filepath.Join(dir, "p")),
-		State: trust.Dir(filepath.Join(dir, "state", "policy")), Home: dir}
+		State: trust.Dir(filepath.Join(dir, "state", "policy")), Home: dir,
+		Tree: func(string) (at, root, main string) { return "", "", "" }}
 }
 
 func put(t *testing.T, path, text string) {

@@ -17,10 +17,10 @@ import (
 
 // Sources says where policies come from. An empty path means none.
 type Sources struct {
-	Global  string     // the global policy file
-	Project string     // the project's policy file
-	State   trust.Dir  // the files stored between hooks
-	Tree    trust.Tree // nil knows no worktrees
+	Global  string    // the global policy file
+	Project string    // the project's policy file
+	State   trust.Dir // the files stored between hooks
+	Tree    trust.Tree
 	Home    string
 	// Own are beckon's own files and directories, and the client's settings with its hooks:
 	// patterns for which an agent's writes need the user's confirmation.

@@ -52,13 +52,7 @@ func Files(getenv func(string) string) (global, project string) {
 type Tree func(dir string) (at, root, main string)
 
 // Twin returns the name of a project's policy file in the main worktree; empty if there is none.
-func (t Tree) Twin(file string) string {
-	if t == nil {
-		return ""
-	}
-	at, root, main := t(ProjectOf(file))
-	return twin(at, root, main)
-}
+func (t Tree) Twin(file string) string { return twin(t(ProjectOf(file))) }
 
 func twin(at, root, main string) string {
 	below, inside := strings.CutPrefix(at, root)
@@ -84,7 +78,7 @@ func (d Dir) NameOf(path string, tree Tree) string {
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
 	trusts, nearest, root, main := kept.has(Trusted), "", "", "" // any project
-	if trusts && tree != nil {
+	if trusts {
 		if at, in, of := tree(dir); of != "" {
 			dir, root, main = at, in, of
 		}
