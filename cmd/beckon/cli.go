@@ -144,8 +144,7 @@ func (a *app) mayRun(ctx *kong.Context) error {
 
 // commandOf returns the command that was parsed, as far as kong understood it.
 func commandOf(ctx *kong.Context, err error) string {
-	var bad *kong.ParseError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*kong.ParseError](err); ok {
 		ctx = bad.Context
 	}
 	if ctx == nil || ctx.Selected() == nil {

@@ -92,13 +92,9 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var elsewhere func(context.Context, func([]render.Row, error))
-	if c.Fleet {
-		others, err := (&fleets.Flags{Fleet: true}).Others(a.App)
-		if err != nil {
-			logError(err)
-		}
-		elsewhere = others.Follow
+	others, err := (&fleets.Flags{Fleet: c.Fleet}).Others(a.App)
+	if err != nil {
+		logError(err)
 	}
 	s := web.New(web.Options{
 		Store:    a.Store,
@@ -106,7 +102,7 @@ func (c *serveCmd) Run(a *app) error {
 		Log:      logError,
 		Queue:    a.Queue(""),
 		Notifier: a.follower(c.Notify),
-		Others:   elsewhere,
+		Others:   others.Follow,
 		Version:  cli.Version(),
 		Token:    token,
 		User:     a.User(),

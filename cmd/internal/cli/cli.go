@@ -331,11 +331,7 @@ func (a *App) Fail(err error) int {
 // branch or a host, which a terminal must not act on.
 func (a *App) print(err error, kind string) {
 	for _, err := range Each(err) {
-		lines := strings.Split(err.Error(), "\n")
-		for i := range lines {
-			lines[i] = render.Clean(lines[i])
-		}
-		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, strings.Join(lines, "\n"))
+		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, strings.Join(render.Lines(err.Error()), "\n"))
 		if hint := cmp.Or(typed.HintOf(err), a.stateHint(err)); hint != "" {
 			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
 		}

@@ -98,7 +98,7 @@ func (a *App) Plan(s *state.Session, head string) string {
 	plan, _ := transcript.Plan(s.Transcript) // an unreadable transcript has none
 	plan = redact.Text(plan)
 	const enough = 80
-	begin := func(s string) string { return event.Cut(strings.Join(strings.Fields(render.Clean(s)), " "), enough) }
+	begin := func(s string) string { return event.Cut(render.OneLine(s), enough) }
 	if begin(plan) != begin(head) {
 		return ""
 	}

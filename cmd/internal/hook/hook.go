@@ -51,19 +51,15 @@ type Args struct {
 
 // ParseArgs parses a hook's arguments. It ignores unknown ones, which a newer entry may have.
 func ParseArgs(args []string) (a Args) {
-	for i := 0; i < len(args); i++ {
-		value := func() string {
-			if i+1 < len(args) {
-				i++
-				return args[i]
-			}
-			return ""
-		}
-		switch arg := args[i]; {
+	var value *string // that the next one is
+	for _, arg := range args {
+		switch {
+		case value != nil:
+			*value, value = arg, nil
 		case arg == "--agent":
-			a.Agent = value()
+			value = &a.Agent
 		case arg == "--via":
-			a.Via = value()
+			value = &a.Via
 		case arg == "--answers":
 			a.Answers = true
 		case arg == "--reply":
