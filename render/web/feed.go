@@ -40,8 +40,7 @@ type feed struct {
 	// These belong to the follower's goroutine.
 	tail        func(each func(*store.Line)) error
 	seer        alert.Seer
-	seqs        map[store.Key]int64 // of the last look; nil before the first
-	untold      []store.Line        // what was said in sessions that were not seen yet
+	untold      []store.Line // what was said in sessions that were not seen yet
 	transcripts *history.Sweeper
 
 	mu             sync.Mutex
@@ -202,21 +201,13 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 // the next look, at the latest with the next recheck; what was said in a session that no recheck sees
 // is forgotten.
 func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) {
-	was := f.seqs
-	f.seqs = make(map[store.Key]int64, len(seen))
-	for i := range seen {
-		f.seqs[store.KeyOf(seen[i].Session.Record())] = seen[i].Session.Seq
-	}
-	news := was != nil && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
-		return v.Session.Seq > was[store.KeyOf(v.Session.Record())]
-	})
 	old := len(f.untold)
-	for try := 0; try == 0 || news && try < 20; try++ {
+	for try, wait := 0, len(u.Changed) > 0; try == 0 || wait && try < 5; try++ {
 		if try > 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
 		f.o.Log(f.tail(func(l *store.Line) {
-			news = false
+			wait = false
 			f.meter.line(l)
 			if l.Turn != nil {
 				f.untold = append(f.untold, *l)
