@@ -119,7 +119,7 @@ type linked struct {
 }
 
 func (g *rig) link(l Link) *linked {
-	l.Level = Short
+	l.Level = "short"
 	l.Log = func(text string) { g.t.Log(text) }
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &linked{rows: make(chan []render.Row, 1)}
@@ -403,7 +403,7 @@ func TestWhatLeaves(t *testing.T) {
 	r.Tool = &render.Tool{Name: "Bash", Summary: "curl -H " + secret}
 	r.Question = &render.Question{Text: "May I?", Plan: "the whole plan", Form: []string{"field"}}
 	r.Turn = &render.Turn{Number: 987_654_321}
-	for level, texts := range map[Level]bool{Off: false, "": false, Short: true, Full: true} {
+	for level, texts := range map[Level]bool{"off": false, "": false, "short": true, "full": true} {
 		sent := string(marshal(t, permitted(&r, level.text)))
 		for _, never := range []string{secret, "/home/ann", "1234567890", "job", "whole plan", "field", "987654321"} {
 			if strings.Contains(sent, never) {

@@ -89,31 +89,19 @@ func unpack(data []byte) (r report, ok bool) {
 	return r, ok && r.Schema >= 1
 }
 
-// Level says how much text about its sessions a host publishes: the user's name for one, the
-// prompt, the request.
+// Level says how much text about its sessions a host publishes (the user's name for one, the prompt, the
+// request), in the words of the setting fleet_texts.
 type Level string
 
-// The levels, with the words of the setting texts.
-const (
-	Off   Level = "off"
-	Short Level = "short"
-	Full  Level = "full"
-)
-
-// The longest text of each level, in bytes.
-const (
-	shortText = 120
-	fullText  = 600
-	maxWord   = 120 // of a name
-)
+// limits are how many bytes of a text the levels allow; any other level none.
+var limits = map[Level]int{"short": 120, "full": fullText}
 
 const (
+	fullText     = 600
+	maxWord      = 120 // bytes of a name
 	maxSubagents = 50
 	maxAge       = 10 * 365 * 24 * time.Hour // of a state
 )
-
-// limits are how many bytes of a text the levels allow; any other level none.
-var limits = map[Level]int{Short: shortText, Full: fullText}
 
 // text returns what the level allows of a text. Secrets are removed before it is cut.
 func (l Level) text(s string) string {

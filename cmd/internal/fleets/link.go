@@ -4,6 +4,7 @@
 package fleets
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,17 +57,6 @@ func credential(a *cli.App) (acc fleet.Credential, ok bool, err error) {
 func Joined(a *cli.App) bool {
 	_, ok, err := credential(a)
 	return ok && err == nil
-}
-
-func join(a *cli.App, acc fleet.Credential) error {
-	path := credentialFile(a)
-	if path == "" {
-		return errors.New("finding the configuration: HOME is not set")
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return writeJSON(path, acc)
 }
 
 // errNoFleet says what to do where there is nothing to show.
@@ -173,7 +163,10 @@ func (c *LinkCmd) publish(a *cli.App) error {
 }
 
 func (c *LinkCmd) join(a *cli.App) error {
-	token := c.Join
+	token, path := c.Join, credentialFile(a)
+	if path == "" {
+		return errors.New("finding the configuration: HOME is not set")
+	}
 	if token == "-" {
 		if _, err := fmt.Fscan(a.Stdin, &token); err != nil {
 			return fmt.Errorf("reading the token: %w", err)
@@ -188,12 +181,13 @@ func (c *LinkCmd) join(a *cli.App) error {
 		return cli.Hint("nothing was kept; is the hub running, and reached by that name from here?", "joining: %w", err)
 	}
 	nc.Close()
-	if err := join(a, acc); err != nil {
+	err = cmp.Or(os.MkdirAll(filepath.Dir(path), 0o700), writeJSON(path, acc))
+	switch {
+	case err != nil:
 		return err
-	}
-	if acc.Host == "" {
+	case acc.Host == "":
 		fmt.Fprintf(a.Stdout, "joined %s to look: beckon list --fleet\n", acc.URL)
-	} else {
+	default:
 		fmt.Fprintf(a.Stdout, "joined %s as %s: beckon fleet link publishes its sessions, "+
 			"beckon fleet link --service keeps that running\n", acc.URL, acc.Host)
 	}
