@@ -154,18 +154,18 @@ func (d *doctor) policies() {
 // fleet checks that the hub of this machine's fleet lets it in, and that its sessions
 // are published.
 func (d *doctor) fleet() {
-	s, err := fleets.StandingOf(d.App)
+	acc, linked, err := fleets.Try(d.App)
 	switch {
-	case err != nil && s.URL == "":
+	case err != nil && acc.URL == "":
 		d.add(fail, "fleet", "beckon fleet link --join TOKEN writes the file again", "%v", err)
-	case s.URL == "":
+	case acc.URL == "":
 	case err != nil:
 		d.add(fail, "fleet", "if the hub runs, its access may be revoked: beckon fleet link --join TOKEN joins again",
 			"the hub does not let this machine in: %s", render.OneLine(err.Error()))
-	case s.Publishes && !s.Linked:
+	case acc.Host != "" && !linked:
 		d.add(warn, "fleet", "beckon fleet link --service keeps one running",
-			"%s is reached, and no beckon fleet link publishes this machine's sessions", s.URL)
+			"%s is reached, and no beckon fleet link publishes this machine's sessions", acc.URL)
 	default:
-		d.add(ok, "fleet", "", "%s is reached", s.URL)
+		d.add(ok, "fleet", "", "%s is reached", acc.URL)
 	}
 }

@@ -63,35 +63,26 @@ func Joined(a *cli.App) bool {
 var errNoFleet = cli.Hint(`beckon fleet link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names`+
 	` machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
 
-// Standing is this machine's relation to its fleet.
-type Standing struct {
-	URL       string // of the hub; empty for no fleet
-	Publishes bool   // its access allows publishing
-	Linked    bool   // a link runs
-}
-
-// StandingOf tries the hub. The error says why it does not let this machine in, or what is
-// wrong with the access.
-func StandingOf(a *cli.App) (Standing, error) {
+// Try tries the hub with this machine's access, which is empty if it is in no fleet, and reports
+// whether a link runs. The error says why the hub does not let it in, or what is wrong with the access.
+func Try(a *cli.App) (acc fleet.Credential, linked bool, err error) {
 	acc, ok, err := credential(a)
 	if !ok || err != nil {
-		return Standing{}, err
+		return fleet.Credential{}, false, err
 	}
-	s := Standing{URL: acc.URL, Publishes: acc.Host != ""}
 	path := filepath.Join(a.Store.Dir, "fleet", "link.lock")
 	if _, err := os.Stat(path); err == nil {
 		lock := flock.New(path)
 		free, err := lock.TryRLock()
-		if s.Linked = err == nil && !free; free {
+		if linked = err == nil && !free; free {
 			_ = lock.Unlock()
 		}
 	}
 	nc, err := fleet.DialOnce(acc)
-	if err != nil {
-		return s, err
+	if err == nil {
+		nc.Close()
 	}
-	nc.Close()
-	return s, nil
+	return acc, linked, err
 }
 
 // LinkCmd is beckon fleet link.
