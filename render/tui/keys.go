@@ -328,6 +328,6 @@ func (m *model) recall() tea.Cmd {
 		return nil
 	}
 	row := *r
-	v, _ := m.seen(r)
-	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, v.Session)} }
+	s := m.seen(r).Session
+	return func() tea.Msg { return recentMsg{keyOf(&row), m.opt.Recent(row, s)} }
 }

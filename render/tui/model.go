@@ -196,13 +196,11 @@ func (m *model) arrange() {
 		m.several = m.several || r.Host != all[0].Host
 	}
 	m.rows, m.entries = arrange(all, m.opt.Queue, m.filter, !m.ended)
-	for i := range m.rows {
-		if keyOf(&m.rows[i]) == m.selected {
-			m.cursor = i
-			break
-		}
+	at := slices.IndexFunc(m.rows, func(r render.Row) bool { return keyOf(&r) == m.selected })
+	if at < 0 {
+		at = m.cursor
 	}
-	m.choose(m.cursor)
+	m.choose(at)
 }
 
 func (m *model) choose(i int) {
@@ -225,9 +223,11 @@ func (m *model) current() *render.Row {
 }
 
 // seen returns what is known about a row beyond itself.
-func (m *model) seen(r *render.Row) (state.Seen, bool) {
-	v, ok := m.local.Seen[r.Record()]
-	return v, ok && r.Remote == nil
+func (m *model) seen(r *render.Row) (v state.Seen) {
+	if r.Remote == nil {
+		v = m.local.Seen[r.Record()]
+	}
+	return v
 }
 
 // follow scrolls to the selected row, and to its heading if it is the first of its group.

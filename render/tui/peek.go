@@ -48,14 +48,14 @@ type sheet struct {
 }
 
 // part starts a part with its title, unless it is empty.
-func (s *sheet) part(title string, as role, body ...string) {
-	if len(body) == 0 {
+func (s *sheet) part(title string, body ...string) {
+	if strings.Join(body, "") == "" {
 		return
 	}
 	s.lines = append(s.lines, "", s.m.paint(dim, title))
 	for _, b := range body {
 		for _, l := range wrap(b, s.width-2) {
-			s.lines = append(s.lines, "  "+s.m.paint(as, l))
+			s.lines = append(s.lines, "  "+l)
 		}
 	}
 }
@@ -74,19 +74,11 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 		s.lines = append(s.lines, "", s.m.paint(dim, "it asks"))
 		s.details(term.Asked(&q))
 	}
-	v, known := m.seen(r)
-	title := r.Title
-	if known && v.Session.Prompt.Text != "" {
-		title = v.Session.Prompt.Text
-	}
-	if title != "" {
-		s.part("you asked", text, title)
-	}
-	if said := cmp.Or(past.Said, v.Session.Stop.Message); known && said != "" {
-		s.part("it said last", text, said)
-	}
+	known := m.seen(r).Session
+	s.part("you asked", cmp.Or(known.Prompt.Text, r.Title))
+	s.part("it said last", cmp.Or(past.Said, known.Stop.Message))
 	var calls []string
-	for _, a := range v.Session.Actors {
+	for _, a := range known.Actors {
 		for _, c := range a.Calls {
 			line := cmp.Or(c.Summary, c.Name)
 			if a.ID != "" {
@@ -95,10 +87,10 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 			calls = append(calls, clean(line)+", "+term.Age(now.Sub(c.At.Time())))
 		}
 	}
-	if v.Session.ID == "" && r.Tool != nil {
+	if known.ID == "" && r.Tool != nil {
 		calls = append(calls, clean(r.Tool.Summary))
 	}
-	s.part("open calls", text, calls...)
+	s.part("open calls", calls...)
 	if len(past.Turns) > 0 {
 		s.lines = append(s.lines, "", m.paint(dim, "recent turns"))
 	}
