@@ -51,9 +51,7 @@ func (c *listCmd) Run(a *app) error {
 		remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
 		rows = hosts.Merge(a.Queue(""), rows, remote)
 	}
-	if c.State != nil {
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !wanted(&r) })
-	}
+	rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !wanted(&r) })
 	for _, w := range strings.Fields(strings.ToLower(c.Label)) {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !term.Matches(&r, []string{"label:" + w}) })
 	}
@@ -87,7 +85,7 @@ func (c *listCmd) empty(a *app, ended bool) string {
 }
 
 // parseStates returns what accepts the rows in the states of --state, in the words of the list or
-// those of the JSON.
+// those of the JSON; without any, all rows.
 func parseStates(names []string) (func(*render.Row) bool, error) {
 	for i, n := range names {
 		names[i] = strings.ToLower(strings.TrimSpace(n))
@@ -97,7 +95,7 @@ func parseStates(names []string) (func(*render.Row) bool, error) {
 		}
 	}
 	return func(r *render.Row) bool {
-		return slices.Contains(names, string(r.State)) || slices.Contains(names, term.Word(r))
+		return len(names) == 0 || slices.Contains(names, string(r.State)) || slices.Contains(names, term.Word(r))
 	}, nil
 }
 
@@ -146,7 +144,7 @@ func (c *waitCmd) Run(a *app) error {
 		record = v.Session.Record()
 	}
 	found := func(r *render.Row) bool {
-		return (record == "" || r.Record() == record) && (c.State != nil && wanted(r) || c.State == nil && r.NeedsYou)
+		return (record == "" || r.Record() == record) && wanted(r) && (c.State != nil || r.NeedsYou)
 	}
 	row, err := a.await(ctx, found)
 	switch {
@@ -157,33 +155,31 @@ func (c *waitCmd) Run(a *app) error {
 	case c.JSON:
 		return cli.WriteJSON(a.Stdout, row)
 	}
-	return a.Printf("%s", term.List([]render.Row{row}, a.Style(c.Color)))
+	return a.Printf("%s", term.List([]render.Row{*row}, a.Style(c.Color)))
 }
 
 // await follows the sessions until a row fits, and returns it, of several the one that waits
 // longest. It returns ctx's error when ctx ends first.
-func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row render.Row, err error) {
+func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (found *render.Row, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f := live.NewFollower(a.Reader())
 	f.Pause = screenPause
-	found := false
 	look := func(_ live.Update, err error) {
-		rows := a.Queue("").Rows(f.Seen(), false)
-		i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) })
-		if err == nil && !found && i >= 0 {
-			row, found = rows[i], true
-			stop()
+		for _, r := range a.Queue("").Rows(f.Seen(), false) {
+			if err == nil && found == nil && fits(&r) {
+				found = &r
+				stop()
+			}
 		}
 	}
 	u, err := f.Look()
-	if err != nil {
-		return row, err
+	if look(u, err); err != nil {
+		return nil, err
 	}
-	look(u, nil)
 	f.Run(ctx, look)
-	if !found {
+	if found == nil {
 		err = ctx.Err()
 	}
-	return row, err
+	return found, err
 }
