@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// withParent has the kernel send a signal to a program when this one ends, even by SIGKILL, where it can.
+var withParent = func(*syscall.SysProcAttr, syscall.Signal) {}
+
 // Alone starts a command in a process group of its own, so that all of it can be ended. With detach it
 // has a session of its own, in which a program that asks the terminal for a password fails at once.
 // orphan is the signal that it gets when this program ends.

@@ -112,37 +112,21 @@ var PromptFields = []string{"permission", "question", "failed", "working", "comp
 // DefaultPrompt is the prompt's default template: empty if no session needs the user.
 const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"
 
-// Target is where a prompt's text goes, which decides what must be escaped in the values.
-// Values are never trusted: a branch may be called #(rm -rf ~).
-type Target string
-
-// The targets.
-const (
-	Plain    Target = "plain"
-	Zsh      Target = "zsh"      // PROMPT: % begins a sequence
-	Tmux     Target = "tmux"     // status-right: # begins one
-	Polybar  Target = "polybar"  // %{ begins one
-	Pango    Target = "pango"    // markup, as in waybar
-	SwiftBar Target = "swiftbar" // | begins a line's parameters, a command among them
-)
-
-// Targets are all of them.
-var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango, SwiftBar}
-
-// escapes makes texts literal at a target.
-var escapes = map[Target]*strings.Replacer{
-	Plain: strings.NewReplacer(),
-	Zsh:   strings.NewReplacer("%", "%%"),
-	Tmux:  strings.NewReplacer("#", "##"),
+// Escapes make a value literal where a prompt's text goes. Values are never trusted: a branch may
+// be called #(rm -rf ~).
+var Escapes = map[string]*strings.Replacer{
+	"plain": strings.NewReplacer(),
+	"zsh":   strings.NewReplacer("%", "%%"), // in PROMPT
+	"tmux":  strings.NewReplacer("#", "##"), // in status-right
 	// polybar has no escape: a character without width keeps "%" and "{" apart.
-	Polybar:  strings.NewReplacer("%", "%\u200b", "{", "\u200b{"),
-	SwiftBar: strings.NewReplacer("|", "¦"),
-	Pango:    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
+	"polybar":  strings.NewReplacer("%", "%\u200b", "{", "\u200b{"),
+	"swiftbar": strings.NewReplacer("|", "¦"),                               // it begins parameters, such as a command
+	"pango":    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"), // the markup of waybar
 }
 
 // Prompt returns one line about the sessions, empty if the template's groups are.
-func Prompt(rows []render.Row, f Format, t Target, st Style) string {
-	line := f.fill(func(field string) string { return escapes[t].Replace(promptField(rows, field, st)) }, 0)
+func Prompt(rows []render.Row, f Format, to string, st Style) string {
+	line := f.fill(func(field string) string { return Escapes[to].Replace(promptField(rows, field, st)) }, 0)
 	return strings.ReplaceAll(line, "\n", " ")
 }
 
@@ -175,7 +159,7 @@ type Bar struct {
 // BarOf returns the module's content: the prompt, and a line for each waiting session in the
 // tooltip. waybar reads both as Pango markup.
 func BarOf(rows []render.Row, f Format, st Style) Bar {
-	b := Bar{Text: Prompt(rows, f, Pango, st), Alt: "quiet", Class: []string{"quiet"}}
+	b := Bar{Text: Prompt(rows, f, "pango", st), Alt: "quiet", Class: []string{"quiet"}}
 	waiting := Waiting(rows)
 	if len(waiting) > 0 {
 		b.Alt, b.Class[0] = string(waiting[0].State), "needs-you"
@@ -191,7 +175,7 @@ func BarOf(rows []render.Row, f Format, st Style) Bar {
 		if what := waiting[i].What(); what != "" {
 			entry += ": " + clean(what)
 		}
-		lines = append(lines, escapes[Pango].Replace(entry))
+		lines = append(lines, Escapes["pango"].Replace(entry))
 	}
 	b.Tooltip = strings.Join(lines, "\n")
 	return b

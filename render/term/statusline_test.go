@@ -159,15 +159,15 @@ func TestPrompt(t *testing.T) {
 	st := Style{Now: now}
 	for _, c := range []struct {
 		template string
-		to       Target
+		to       string
 		want     string
 	}{
-		{DefaultPrompt, Plain, "!1 ?2"},
-		{"{need}/{total}[ {working}w][ {unseen} new]", Plain, "3/4 1 new"},
-		{"{first} {state} {age}", Plain, "a<b>& permission 1m"},
-		{"{names}", Polybar, "a<b>& permission 1m, web%\u200b\u200b{x} question, w question"},
-		{"{names} | x", SwiftBar, "a<b>& permission 1m, web%{x} question, w question | x"},
-		{"{names}", Zsh, "a<b>& permission 1m, web%%{x} question, w question"},
+		{DefaultPrompt, "plain", "!1 ?2"},
+		{"{need}/{total}[ {working}w][ {unseen} new]", "plain", "3/4 1 new"},
+		{"{first} {state} {age}", "plain", "a<b>& permission 1m"},
+		{"{names}", "polybar", "a<b>& permission 1m, web%\u200b\u200b{x} question, w question"},
+		{"{names} | x", "swiftbar", "a<b>& permission 1m, web%{x} question, w question | x"},
+		{"{names}", "zsh", "a<b>& permission 1m, web%%{x} question, w question"},
 	} {
 		f, err := ParseFormat(c.template, PromptFields)
 		if err != nil {
@@ -178,7 +178,7 @@ func TestPrompt(t *testing.T) {
 		}
 	}
 	f, _ := ParseFormat(DefaultPrompt, PromptFields)
-	if got := Prompt(rows[3:], f, Plain, st); got != "" {
+	if got := Prompt(rows[3:], f, "plain", st); got != "" {
 		t.Errorf("nobody needs the user: %q", got)
 	}
 	bar := BarOf(rows, f, st)

@@ -40,7 +40,7 @@ func Main(a *cli.App, args []string, fleet Fleet) (code int, ok bool) {
 		return 0, false
 	}
 	var show func() error
-	prompt, line := Prompt{For: string(term.Plain)}, Statusline{}
+	prompt, line := Prompt{For: "plain"}, Statusline{}
 	switch args[0] {
 	case "prompt":
 		ok, show = Flags(args[1:], &prompt), func() error { return prompt.Run(a, fleet) }
@@ -80,8 +80,7 @@ func (c *Prompt) Run(a *cli.App, fleet Fleet) error {
 	if err != nil {
 		return cli.Usage("--format %q: %w", c.Format, err)
 	}
-	target := term.Target(c.For)
-	if !slices.Contains(term.Targets, target) {
+	if term.Escapes[c.For] == nil {
 		return cli.Usage("--for %q: not one of plain, zsh, tmux, polybar, pango, swiftbar", c.For)
 	}
 	rows, _, now, err := a.Rows()
@@ -95,7 +94,7 @@ func (c *Prompt) Run(a *cli.App, fleet Fleet) error {
 	if c.JSON {
 		return cli.WriteJSONLine(a.Stdout, term.BarOf(rows, f, st))
 	}
-	if line := term.Prompt(rows, f, target, st); line != "" {
+	if line := term.Prompt(rows, f, c.For, st); line != "" {
 		fmt.Fprintln(a.Stdout, line)
 	}
 	return nil
