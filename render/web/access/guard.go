@@ -35,13 +35,15 @@ import (
 type Scope uint8
 
 // Open needs nothing. Events is to post events, to ask the policy, and to see whether events
-// arrive; Read to see sessions; Act to mark them and to jump; Answer to answer, reply and stop.
+// arrive; Read to see sessions; Act to mark them and to jump; Answer to answer, reply and stop; Browse
+// is what only a signed-in browser may do.
 const (
 	Open   Scope = 0
 	Events Scope = 1 << (iota - 1)
 	Read
 	Act
 	Answer
+	Browse
 )
 
 // Options configure a Guard.
@@ -180,6 +182,8 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *Fault) {
 		return c, errUnauthorized
 	case needs == Answer:
 		return c, errNoAnswer
+	case needs == Browse:
+		return c, errNoBrowser
 	}
 	return c, NewFault(http.StatusForbidden, "scope",
 		"that token does not open this", "beckon serve token prints one that does")
@@ -191,7 +195,8 @@ var (
 	errUnauthorized = NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
 		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; "+
 			"a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
-	errNoAnswer = NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
+	errNoBrowser = NewFault(http.StatusForbidden, "no_browser", "only a signed-in browser is told by Web Push", "")
+	errNoAnswer  = NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
 		"a signed-in browser answers, a program with the token of `beckon serve token answer`, "+
 			"and `beckon answer` in a terminal")
 )
@@ -210,7 +215,7 @@ func (g *Guard) refuseKey(who Peer) *Fault {
 // callerWith returns who sends a token, or a session.
 func (g *Guard) callerWith(key string, who Peer) caller {
 	if s := g.find(key, who); s != nil {
-		return caller{Events | Read | Act | Answer, s}
+		return caller{Events | Read | Act | Answer | Browse, s}
 	}
 	if same(key, g.o.Token) {
 		return caller{may: Events | Read | Act}
