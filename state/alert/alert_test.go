@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +97,22 @@ func TestWords(t *testing.T) {
 	for want, s := range map[string]state.Session{"dir": {Cwd: `C:\x\dir`}, "p": {Cwd: "/x/y", Origin: event.Origin{Project: "/x/p"}}, "a session": {}} {
 		if got := Project(&s); got != want {
 			t.Errorf("Project = %q, want %q", got, want)
+		}
+	}
+}
+
+// How long a request can be answered is read also where nothing is notified.
+func TestWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.json")
+	if s, err := Read(path); err != nil || s.Wait != 12*time.Hour {
+		t.Errorf("got %v, %v", s.Wait, err)
+	}
+	for text, want := range map[string]time.Duration{"90m": 90 * time.Minute, "soon": 12 * time.Hour} {
+		if err := os.WriteFile(path, []byte(`{"answer_wait": "`+text+`",}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Read(path); s.Wait != want || (err == nil) != (text == "90m") {
+			t.Errorf("got %v, %v", s.Wait, err)
 		}
 	}
 }

@@ -39,11 +39,13 @@ type Settings struct {
 	Quiet       Hours         // notify_quiet_hours
 	Command     []string      // notify_command: the program, with its arguments
 	Again       time.Duration // notify_again: how long a dialog is open when the user is notified once more
+	Wait        time.Duration // answer_wait: how long what a session asks can be answered from elsewhere
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings {
-	return Settings{Rules: state.Rules{On: state.AlertKinds[:], DoneAfter: 30 * time.Second}, Again: 15 * time.Minute}
+	rules := state.Rules{On: state.AlertKinds[:], DoneAfter: 30 * time.Second}
+	return Settings{Rules: rules, Again: 15 * time.Minute, Wait: 12 * time.Hour}
 }
 
 // Has reports whether the channel is chosen.
@@ -61,8 +63,11 @@ func (s Settings) Shows(t event.Terminal) bool {
 func Read(path string) (Settings, error) {
 	s := Defaults()
 	v, err := home.Values(path, "notify", "notify_on", "notify_done_after", "notify_quiet_hours", "notify_command",
-		"notify_again")
-	if err != nil || !v[0].Exists() {
+		"notify_again", "answer_wait")
+	if err != nil {
+		return s, err
+	}
+	if err = span(&s.Wait, v[6].String()); !v[0].Exists() {
 		return s, err
 	}
 	texts := func(i int) (out []string) {
@@ -78,7 +83,8 @@ func Read(path string) (Settings, error) {
 			s.On = append(s.On, state.AlertKind(k))
 		}
 	}
-	return s, errors.Join(span(&s.DoneAfter, v[2].String()), span(&s.Again, v[5].String()), CheckHours(string(s.Quiet)))
+	return s, errors.Join(err, span(&s.DoneAfter, v[2].String()), span(&s.Again, v[5].String()),
+		CheckHours(string(s.Quiet)))
 }
 
 func span(to *time.Duration, text string) error {

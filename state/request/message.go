@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
-	"beckon/event/typed"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -69,24 +67,8 @@ func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	return s, s.At > since
 }
 
-// DefaultWait is how long a request stays open without a configuration.
-const DefaultWait = 12 * time.Hour
-
-// ReadWait reads answer_wait, how long a request stays open, from the configuration at path.
-func ReadWait(path string) (time.Duration, error) {
-	v, err := home.Values(path, "answer_wait")
-	if err != nil || v[0].String() == "" {
-		return DefaultWait, err
-	}
-	wait, err := typed.Duration(v[0].String())
-	if err != nil {
-		return DefaultWait, err
-	}
-	return min(wait, longest), nil
-}
-
-// longest is how long the client waits for its hook (answerTimeout of package installer).
-const longest = 24*time.Hour - time.Minute
+// Longest is how long the client waits for its hook (answerTimeout of package installer).
+const Longest = 24*time.Hour - time.Minute
 
 // away is the file with the time until which the user is away, in milliseconds; 0 until Back.
 func (d Dir) away() string { return d.path("away") }

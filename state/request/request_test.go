@@ -288,19 +288,6 @@ func TestAway(t *testing.T) {
 	}
 }
 
-func TestReadWait(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.json")
-	if s, err := ReadWait(path); err != nil || s != DefaultWait {
-		t.Errorf("got %v, %v", s, err)
-	}
-	if err := os.WriteFile(path, []byte(`{"answer_wait": "3d",}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := ReadWait(path); err != nil || s != longest {
-		t.Errorf("got %v, %v", s, err)
-	}
-}
-
 // What is typed chooses options by their numbers; any other text, also a larger number, is the
 // user's own answer.
 func TestChoiceRead(t *testing.T) {

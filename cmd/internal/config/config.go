@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/event/plainfile"
 	"beckon/event/typed"
@@ -20,7 +19,6 @@ import (
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
-	"beckon/state/request"
 
 	"github.com/tailscale/hujson"
 )
@@ -37,10 +35,9 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           alert.Reach
-	Hosts           []string      // machines that --fleet asks by ssh
-	JumpBy          []string      // how to go to sessions of other machines: jump.ParseWay
-	FleetTexts      string        // how much text about sessions beckon fleet link publishes: a fleet.Level
-	Answer          time.Duration // answer_wait
+	Hosts           []string // machines that --fleet asks by ssh
+	JumpBy          []string // how to go to sessions of other machines: jump.ParseWay
+	FleetTexts      string   // how much text about sessions beckon fleet link publishes: a fleet.Level
 }
 
 // Default returns the values in force without a file.
@@ -55,7 +52,6 @@ func Default() Config {
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           alert.Reach{Actions: "false", Texts: alert.TextsTool},
-		Answer:          request.DefaultWait,
 	}
 }
 
@@ -115,7 +111,7 @@ var Keys = []key{
 	{Name: "ntfy_token", secret: true, field: func(c *Config) any { return &c.Reach.Token }},
 	{Name: "ntfy_page", Hint: addressHint, check: alert.CheckServer,
 		field: func(c *Config) any { return &c.Reach.Page }},
-	{Name: "answer_wait", field: func(c *Config) any { return &c.Answer }},
+	{Name: "answer_wait", field: func(c *Config) any { return &c.Alert.Wait }},
 
 	{Name: "color", Old: true, OneOf: []string{"auto", "always", "never"},
 		field: func(c *Config) any { return &c.Color }},

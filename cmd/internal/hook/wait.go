@@ -79,7 +79,7 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 func (f *invocation) request(kind request.Kind) request.Request {
 	s := &f.session
 	made := event.MillisOf(f.ev.At)
-	wait, err := request.ReadWait(alert.ConfigPath(f.getenv))
+	set, err := alert.Read(alert.ConfigPath(f.getenv))
 	f.st.Log(err)
 	r := request.Request{
 		Kind:     kind,
@@ -95,7 +95,7 @@ func (f *invocation) request(kind request.Kind) request.Request {
 		Cwd:      f.e.Cwd,
 		Project:  s.Origin.Project,
 		Made:     made,
-		Expires:  made + event.Millis(wait.Milliseconds()),
+		Expires:  made + event.Millis(min(set.Wait, request.Longest).Milliseconds()),
 		Headless: s.Headless(),
 		Payload:  f.ev.Payload,
 	}
