@@ -220,15 +220,6 @@ func (s *server) find(id string, c *client) (found *pane) {
 	return found
 }
 
-// sameServer reports whether two records of panes are from one tmux server. A socket may have
-// two paths, so the pid decides if both are known.
-func sameServer(a, b event.Tmux) bool {
-	if a.Server != 0 && b.Server != 0 {
-		return a.Server == b.Server
-	}
-	return a.Socket == b.Socket || a.Socket == "" || b.Socket == ""
-}
-
 // Message shows a text in the status line of the caller's tmux client, for messageTime. It
 // escapes the text, since tmux would expand formats in it, and run commands.
 func (j *Jumper) Message(ctx context.Context, text string) error {
@@ -268,16 +259,19 @@ func (j *Jumper) Here(ctx context.Context, rows []render.Row) (string, bool) {
 	return best, best != ""
 }
 
-// SamePane reports whether a and b are the same pane of a terminal. Panes
-// without an id are never the same.
+// SamePane reports whether a and b are the same pane of a terminal. Panes without an id are never the
+// same. The socket of a tmux server may have two paths, so its pid decides if both are known.
 func SamePane(a, b event.Terminal) bool {
-	if a.Kind != b.Kind {
+	switch x, y := a.Tmux, b.Tmux; {
+	case a.Kind != b.Kind:
 		return false
+	case a.Kind != "tmux":
+		return a.ID != "" && a.ID == b.ID
+	case x.Server != 0 && y.Server != 0:
+		return x.Pane != "" && x.Pane == y.Pane && x.Server == y.Server
+	default:
+		return x.Pane != "" && x.Pane == y.Pane && (x.Socket == y.Socket || x.Socket == "" || y.Socket == "")
 	}
-	if a.Kind == "tmux" {
-		return a.Tmux.Pane != "" && a.Tmux.Pane == b.Tmux.Pane && sameServer(a.Tmux, b.Tmux)
-	}
-	return a.ID != "" && a.ID == b.ID
 }
 
 // Windows returns the grouping for render.Queue: the tmux window of each row, which only its

@@ -57,13 +57,13 @@ type Focus func(t event.Terminal, now time.Time) state.Focus
 // determined (a full disk) it stands. focus, nil if nothing can tell, is asked last: it costs a process.
 func (s Settings) Decide(st *store.Store, c Case, focus Focus, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
-	if d := state.Decide(c.Alert, s.Rules, h); d.Verdict != state.Notify {
-		return d
-	}
-	if h.Focus = state.FocusUnknown; focus != nil {
-		h.Focus = focus(c.Session.Origin.Terminal, now)
-	}
 	d := state.Decide(c.Alert, s.Rules, h)
+	if d.Verdict == state.Notify {
+		if h.Focus = state.FocusUnknown; focus != nil {
+			h.Focus = focus(c.Session.Origin.Terminal, now)
+		}
+		d = state.Decide(c.Alert, s.Rules, h)
+	}
 	if d.Verdict != state.Notify {
 		return d
 	}

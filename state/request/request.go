@@ -3,12 +3,7 @@
 //
 // A hook that keeps its client's call open makes a request (Make) and waits for its answer
 // (Wait). A program that shows requests lists them (List), draws them with render/card, and
-// answers one (Answer):
-//
-//	dir := request.In(st.Dir)
-//	open, err := dir.List(time.Now())
-//	answer := request.Answer{Word: request.Allow, From: request.Page, By: "kim"}
-//	did, err := dir.Answer(&open[0], answer, pin.Asked(dir))
+// answers one (Answer).
 //
 // It guarantees: of any number of answers to a request one counts, and the others learn whose
 // it was (TakenError); an answer counts only for the request that was drawn, by its random id
