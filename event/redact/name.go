@@ -21,11 +21,9 @@ const (
 	weakKey // a secret if it looks random
 )
 
-func (k keyKind) mark() string {
-	if k == passwordKey {
-		return markPassword
-	}
-	return markSecret
+// marks are the marks of the kinds of keys.
+var marks = [...]string{
+	secretKey: markSecret, passwordKey: markPassword, headerKey: markAuth, cookieKey: markCookie, weakKey: markSecret,
 }
 
 // style is how a value follows its name.
@@ -149,7 +147,7 @@ func (r *redactor) named(i int) found {
 	case kind == harmless, how == encoded && (kind == headerKey || kind == cookieKey):
 		return found{}
 	case op == '>' && beginsWith(before, "<", ".", ":", "\"", "'"):
-		return r.accepted(r.find(v, &element, kind.mark()), kind)
+		return r.accepted(r.find(v, &element, marks[kind]), kind)
 	case op == '>':
 		return found{}
 	case op == ':' && (beginsWith(name, "x-", "X-") || name == "pass" && v == end+1): // a header, or openssl's argument
@@ -223,7 +221,7 @@ func mayAnnounce(name string) bool {
 
 // said finds a secret in prose. It must look random, or, after a verb, like a password.
 func (r *redactor) said(v int, kind keyKind) found {
-	f := r.find(v, &said, kind.mark())
+	f := r.find(v, &said, marks[kind])
 	s, verb := r.s[f.from:f.to], f.from > v+len(`"`)
 	switch {
 	case !hasDigit(s) || isPlace(s):

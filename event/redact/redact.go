@@ -146,8 +146,7 @@ type class uint8
 const (
 	upper  class = iota // A-Z, 0-9
 	alnum               // and a-z
-	word                // and _
-	token               // and -
+	token               // and _-
 	dotted              // and .
 	keyed               // and the others of keys
 	others              // all
@@ -158,7 +157,7 @@ var classes = func() (t [256]class) {
 	for c := range t {
 		t[c] = others
 	}
-	for k, chars := range [...]string{capitals + digits, smalls, "_", "-", ".", "~+/$|"} {
+	for k, chars := range [...]string{capitals + digits, smalls, "_-", ".", "~+/$|"} {
 		for i := range len(chars) {
 			t[chars[i]] = class(k)
 		}

@@ -34,7 +34,7 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	case !accepts(s, kind, how):
 		return found{}
 	}
-	return found{v, end, kind.mark()}
+	return found{v, end, marks[kind]}
 }
 
 // quotes are what may be around a value: also in JSON, in JSON in JSON and so on, and in a URL.
