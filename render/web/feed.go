@@ -285,7 +285,7 @@ func (f *feed) publish(seen []state.Seen) {
 func (f *feed) others(rows []render.Row, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at = time.Now()
+	f.at = time.Now().UTC()
 	f.elsewhere = slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
 		return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID].SeatID != ""
 	})
@@ -349,13 +349,13 @@ func frame(name string, v any) []byte {
 type change struct {
 	AgentID   string     `json:"agent_id"` // the seat
 	ProjectID string     `json:"project_id,omitempty"`
-	Timestamp string     `json:"timestamp"`
+	Timestamp time.Time  `json:"timestamp"`
 	Reason    string     `json:"reason,omitempty"` // of an end: ended, lost, removed
 	Session   render.Row `json:"session"`
 }
 
 func (f *feed) emit(name string, r render.Row, reason string) {
-	f.report(name, change{r.SeatID, r.ProjectID, access.Time(f.at), reason, r})
+	f.report(name, change{r.SeatID, r.ProjectID, f.at, reason, r})
 }
 
 // notice is the data of a notification event: something about a session that its user may want
@@ -367,7 +367,7 @@ type notice struct {
 	Kind      string          `json:"kind"` // needs_you or done
 	Alert     state.AlertKind `json:"edge"` // permission, question, failed, refused or done
 	Text      string          `json:"text"`
-	Timestamp string          `json:"timestamp"`
+	Timestamp time.Time       `json:"timestamp"`
 }
 
 // notify publishes an alert of the session shown in a row.
@@ -376,8 +376,7 @@ func (f *feed) notify(alert state.Alert, r *render.Row) {
 	if alert.Kind.Over() {
 		kind = "done"
 	}
-	at := access.Time(alert.At.Time())
-	f.report("notification", notice{r.SeatID, r.SessionID, r.Part, kind, alert.Kind, r.What(), at})
+	f.report("notification", notice{r.SeatID, r.SessionID, r.Part, kind, alert.Kind, r.What(), alert.At.Time()})
 }
 
 const (

@@ -237,7 +237,7 @@ type requestNews struct {
 	Kind      request.Kind `json:"kind"`
 	Record    string       `json:"record"` // the session, with its part
 	SessionID string       `json:"session_id"`
-	MadeAt    string       `json:"made_at"`
+	MadeAt    time.Time    `json:"made_at"`
 }
 
 // requestEnd is the data of offer_ended.
@@ -257,7 +257,7 @@ type givenBy struct {
 
 // away says that the user is away.
 type away struct {
-	Until string `json:"until,omitempty"` // empty: until they are back
+	Until time.Time `json:"until,omitzero"` // zero: until they are back
 }
 
 // awayNews is the data of away.
@@ -267,14 +267,10 @@ type awayNews struct {
 
 // awayAt returns whether the user is away, nil if not.
 func awayAt(d request.Dir, now time.Time) *away {
-	until, is := d.IsAway(now)
-	switch {
-	case !is:
-		return nil
-	case until.IsZero():
-		return &away{}
+	if until, is := d.IsAway(now); is {
+		return &away{until.UTC()}
 	}
-	return &away{access.Time(until)}
+	return nil
 }
 
 // followRequests keeps the open requests current, and whether the user is away, until ctx ends. It
@@ -296,7 +292,7 @@ func (f *feed) lookAtRequests() {
 	}
 	var open []requestNews
 	for _, o := range list {
-		open = append(open, requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, access.Time(o.Made.Time())})
+		open = append(open, requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, o.Made.Time()})
 	}
 	var ended []requestEnd
 	for _, o := range f.requests {

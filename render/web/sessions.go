@@ -188,7 +188,7 @@ type journalPage struct {
 // journalLine is one line of a session's history.
 type journalLine struct {
 	Seq         int64           `json:"seq"`
-	At          string          `json:"at"`
+	At          time.Time       `json:"at"`
 	Kind        string          `json:"kind"`
 	Us          int64           `json:"us,omitempty"`
 	Event       *event.Event    `json:"event,omitempty"`
@@ -199,7 +199,7 @@ type journalLine struct {
 }
 
 func lineOf(l *store.Line) journalLine {
-	out := journalLine{l.Seq, access.Time(l.At.Time()), l.Kind, l.Us, l.Event, l.Observation, l.Action, l.Turn, nil}
+	out := journalLine{l.Seq, l.At.Time(), l.Kind, l.Us, l.Event, l.Observation, l.Action, l.Turn, nil}
 	if l.Turn != nil && l.Turn.Actor != state.SpeakerUser {
 		out.Blocks = blocksOf(l.Turn.Text)
 	}

@@ -22,23 +22,23 @@ func (s *Server) healthz(http.ResponseWriter, *http.Request) (any, error) {
 
 // hookState is the response of GET /hook/status, which the page shows, too.
 type hookState struct {
-	Enabled  bool    `json:"enabled"`
-	Mode     string  `json:"mode"` // hooks_active or polling_fallback
-	LastAt   *string `json:"last_event_at"`
-	LastAgo  *string `json:"last_event_ago"`
-	LastType *string `json:"last_event_type"`
-	Received int64   `json:"events_received"`  // of all sessions, since the server started
-	Interval float64 `json:"polling_interval"` // seconds, in this mode
+	Enabled  bool       `json:"enabled"`
+	Mode     string     `json:"mode"` // hooks_active or polling_fallback
+	LastAt   *time.Time `json:"last_event_at"`
+	LastAgo  *string    `json:"last_event_ago"`
+	LastType *string    `json:"last_event_type"`
+	Received int64      `json:"events_received"`  // of all sessions, since the server started
+	Interval float64    `json:"polling_interval"` // seconds, in this mode
 	Config   struct {
 		WithHooks float64 `json:"polling_interval_with_hooks"`
 		Fallback  float64 `json:"polling_interval_fallback"`
 		Timeout   float64 `json:"fallback_timeout"`
 	} `json:"config"`
-	Reconciled   int64   `json:"reconciliations"`
-	ReconciledAt *string `json:"last_reconciliation_at"`
-	Watching     string  `json:"watching"` // fsnotify or polling
-	Clients      int     `json:"sse_clients"`
-	Sessions     int     `json:"sessions"`
+	Reconciled   int64      `json:"reconciliations"`
+	ReconciledAt *time.Time `json:"last_reconciliation_at"`
+	Watching     string     `json:"watching"` // fsnotify or polling
+	Clients      int        `json:"sse_clients"`
+	Sessions     int        `json:"sessions"`
 }
 
 func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
@@ -49,13 +49,13 @@ func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
 	mode, every := t.hybrid(last.At, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last.At != 0 {
-		h.LastAt, h.LastType = new(access.Time(last.At.Time())), &last.Reason
+		h.LastAt, h.LastType = new(last.At.Time()), &last.Reason
 		h.LastAgo = new(term.Age(now.Sub(last.At.Time())) + " ago")
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	h.Reconciled = s.feed.sweeps.Load()
 	if swept := s.feed.sweptAt.Load(); swept != 0 {
-		h.ReconciledAt = new(access.Time(time.UnixMilli(swept)))
+		h.ReconciledAt = new(time.UnixMilli(swept).UTC())
 	}
 	h.Watching = "fsnotify"
 	if !s.feed.Watching() {

@@ -3,7 +3,6 @@ package access
 import (
 	"encoding/json"
 	"net/http"
-	"time"
 )
 
 // Fault is an error in the API's format.
@@ -61,9 +60,3 @@ type Status struct {
 
 // Done is that response.
 var Done = Status{"ok"}
-
-// timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
-// Time returns t as responses and events have it.
-func Time(t time.Time) string { return t.UTC().Format(timeLayout) }
