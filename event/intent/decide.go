@@ -1,6 +1,9 @@
 package intent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	tailLength = 16 // sentences from the end that may contain the question that a person has to answer
@@ -163,16 +166,12 @@ func (r *reading) introOf(i int) int {
 
 // firstOfList returns the first question of the list around i.
 func (r *reading) firstOfList(i int) int {
-	if r.all[i].kind != item {
-		return i
-	}
-	first := i
-	for ; i >= 0 && r.all[i].kind == item; i-- {
-		if r.all[i].asks {
-			first = i
+	for j := r.introOf(i) + 1; j < i; j++ {
+		if r.all[j].asks {
+			return j
 		}
 	}
-	return first
+	return i
 }
 
 // evaluatePhrase judges a sentence without question mark.
@@ -194,18 +193,15 @@ func (r *reading) evaluatePhrase(i int) string {
 	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {
 		return ""
 	}
-	for j := i + 1; j < len(r.all); j++ {
-		if r.resumes(j) {
-			return ""
-		}
+	if slices.ContainsFunc(r.all[i+1:], resumes) {
+		return ""
 	}
 	return "asks-by-phrase"
 }
 
-// resumes reports whether sentence i, after a request, shows that the agent
-// did not wait for the answer.
-func (r *reading) resumes(i int) bool {
-	s := &r.all[i]
+// resumes reports whether a sentence, after a request, shows that the agent did not wait for
+// the answer.
+func resumes(s sentence) bool {
 	return s.tags.has(finishing) || s.tags.has(going) && s.kind == prose && !s.tags.has(hinging)
 }
 
