@@ -35,7 +35,8 @@ type feed struct {
 	meter          meter
 	push           func(ctx context.Context, seen []state.Seen, now time.Time) // tells devices
 
-	sweptAt, sweeps atomic.Int64 // when all transcripts were last read (Unix ms), and how often
+	sweeps atomic.Int64 // how often all transcripts were read
+	swept  time.Time    // when; of sweep's goroutine
 
 	// These belong to the follower's goroutine.
 	tail        func(each func(*store.Line)) error
@@ -149,7 +150,7 @@ func (f *feed) sweep(ctx context.Context) {
 	now := time.Now()
 	seen, _, last := f.local()
 	_, every := f.o.Timing.hybrid(last.At, now)
-	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
+	all := now.Sub(f.swept) >= every
 	var sessions []state.Session
 	for i := range seen {
 		if s := &seen[i].Session; all || now.Sub(s.Last.At.Time()) < spoken {
@@ -157,7 +158,7 @@ func (f *feed) sweep(ctx context.Context) {
 		}
 	}
 	if all {
-		f.sweptAt.Store(now.UnixMilli())
+		f.swept = now
 		f.sweeps.Add(1)
 	}
 	f.o.Log(f.transcripts.Sweep(ctx, sessions, all))

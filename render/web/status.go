@@ -34,11 +34,10 @@ type hookState struct {
 		Fallback  float64 `json:"polling_interval_fallback"`
 		Timeout   float64 `json:"fallback_timeout"`
 	} `json:"config"`
-	Reconciled   int64      `json:"reconciliations"`
-	ReconciledAt *time.Time `json:"last_reconciliation_at"`
-	Watching     string     `json:"watching"` // fsnotify or polling
-	Clients      int        `json:"sse_clients"`
-	Sessions     int        `json:"sessions"`
+	Reconciled int64  `json:"reconciliations"`
+	Watching   string `json:"watching"` // fsnotify or polling
+	Clients    int    `json:"sse_clients"`
+	Sessions   int    `json:"sessions"`
 }
 
 func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
@@ -54,9 +53,6 @@ func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	h.Reconciled = s.feed.sweeps.Load()
-	if swept := s.feed.sweptAt.Load(); swept != 0 {
-		h.ReconciledAt = new(time.UnixMilli(swept).UTC())
-	}
 	h.Watching = "fsnotify"
 	if !s.feed.Watching() {
 		h.Watching = "polling"
