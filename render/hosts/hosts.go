@@ -264,15 +264,10 @@ const (
 
 // decode parses a host's `list --json` that arrived at now.
 func decode(data []byte, now time.Time) ([]render.Row, error) {
-	start := bytes.IndexByte(data, '{') // a shell's rc file may print before it
-	if start < 0 {
-		return nil, errors.New("the answer is not a list")
-	}
+	start := max(0, bytes.IndexByte(data, '{')) // a shell's rc file may print before it
 	var list render.List
-	if err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&list); err != nil {
-		return nil, errors.New("the answer is not a list")
-	}
-	if list.Schema < 1 {
+	err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&list)
+	if err != nil || list.Schema < 1 {
 		return nil, errors.New("the answer is not a list that this version reads")
 	}
 	return Accept(&list, now, skewed), nil

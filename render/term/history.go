@@ -104,17 +104,13 @@ func trackLabel(l *render.Track) string {
 	return place{clean(l.Label()), clean(l.Branch)}.String()
 }
 
-// ticks are the possible distances of the times above the tracks.
-var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
-	2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
-
 // hours returns the line above the tracks: round times, as close as they fit, or else the time
 // at which it begins.
 func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
 	const width = len("15:04")
-	tick := ticks[len(ticks)-1]
-	if i := slices.IndexFunc(ticks, func(d time.Duration) bool { return int(d/step) > width }); i >= 0 {
-		tick = ticks[i]
+	tick := 15 * time.Minute
+	for int(tick/step) <= width {
+		tick *= 2
 	}
 	line := []byte(strings.Repeat(" ", columns))
 	from := t.From.In(zone)
