@@ -51,7 +51,8 @@ type Agent struct {
 // Called maps an agent's tool to Claude Code's.
 type Called struct {
 	Name, Means string
-	Inputs      []Renamed
+	// Inputs are pairs: the name of a member of its input, and Claude Code's name or Workdir.
+	Inputs []string
 	// Patch is the member of its input that is a patch: the tool writes the files that the
 	// patch names. Empty for a tool without a patch.
 	Patch string
@@ -65,9 +66,6 @@ type Called struct {
 // Tools are tools of Claude Code that other agents have in other letters: web_search.
 const Tools = "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep LS Monitor MultiEdit NotebookEdit " +
 	"PowerShell Read Skill TodoWrite ToolSearch WebFetch WebSearch Write"
-
-// Renamed is a member of a tool's input by another name.
-type Renamed struct{ Name, Means string }
 
 // Workdir, as the meaning of an input, is the directory in which the call is made.
 const Workdir = "/cwd"

@@ -39,11 +39,11 @@ var codex = Agent{
 	},
 	Tools: []Called{
 		{Name: "apply_patch", Means: "Edit", Patch: "command"},
-		{Name: "write_stdin", Means: "Bash", Inputs: []Renamed{{Name: "chars", Means: "command"}}, Types: true},
-		{Name: "view_image", Means: "Read", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "write_stdin", Means: "Bash", Inputs: []string{"chars", "command"}, Types: true},
+		{Name: "view_image", Means: "Read", Inputs: []string{"path", "file_path"}},
 		{Name: "update_plan", Means: "TodoWrite"},
 		{Name: "request_user_input", Means: "AskUserQuestion"},
-		{Name: "spawn_agent", Means: "Agent", Inputs: []Renamed{{Name: "message", Means: "prompt"}}},
+		{Name: "spawn_agent", Means: "Agent", Inputs: []string{"message", "prompt"}},
 	},
 	Answers: []Answer{
 		{Means: "PreToolUse", Says: []Say{

@@ -43,22 +43,18 @@ var gemini = Agent{
 		Denies: true,
 	},
 	Tools: []Called{
-		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "dir_path", Means: Workdir}}},
+		{Name: "run_shell_command", Means: "Bash", Inputs: []string{"dir_path", Workdir}},
 		{Name: "read_file", Means: "Read"},
 		{Name: "write_file", Means: "Write"},
 		{Name: "replace", Means: "Edit"},
-		{Name: "list_directory", Means: "LS", Inputs: []Renamed{{Name: "dir_path", Means: "path"}}},
-		{Name: "glob", Means: "Glob", Inputs: []Renamed{{Name: "dir_path", Means: "path"}}},
-		{
-			Name:   "grep_search",
-			Means:  "Grep",
-			Inputs: []Renamed{{Name: "dir_path", Means: "path"}, {Name: "include_pattern", Means: "glob"}},
-		},
+		{Name: "list_directory", Means: "LS", Inputs: []string{"dir_path", "path"}},
+		{Name: "glob", Means: "Glob", Inputs: []string{"dir_path", "path"}},
+		{Name: "grep_search", Means: "Grep", Inputs: []string{"dir_path", "path", "include_pattern", "glob"}},
 		{Name: "google_web_search", Means: "WebSearch"},
 		{Name: "write_todos", Means: "TodoWrite"},
 		{Name: "ask_user", Means: "AskUserQuestion"},
-		{Name: "invoke_agent", Means: "Agent", Inputs: []Renamed{{Name: "agent_name", Means: "subagent_type"}}},
-		{Name: "activate_skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
+		{Name: "invoke_agent", Means: "Agent", Inputs: []string{"agent_name", "subagent_type"}},
+		{Name: "activate_skill", Means: "Skill", Inputs: []string{"name", "skill"}},
 	},
 	Answers: []Answer{
 		{Means: "PreToolUse", Says: []Say{

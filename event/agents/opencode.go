@@ -11,7 +11,6 @@ package agents
 // What ends a turn may come before or after session.idle.
 var openCode = Agent{
 	Name:     "opencode",
-	Aliases:  []string{"open-code"},
 	Measured: "1.18.33",
 	Package:  "opencode-ai",
 	ShellVar: "OPENCODE",
@@ -68,7 +67,7 @@ var openCode = Agent{
 	Home:    ".config/opencode",
 	Install: Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: Plugin},
 	Tools: []Called{
-		{Name: "bash", Means: "Bash", Inputs: []Renamed{{Name: "workdir", Means: Workdir}}},
+		{Name: "bash", Means: "Bash", Inputs: []string{"workdir", Workdir}},
 		{Name: "read", Means: "Read", Inputs: path},
 		{Name: "write", Means: "Write", Inputs: path},
 		{Name: "edit", Means: "Edit", Inputs: path, Files: "files"},
@@ -76,10 +75,10 @@ var openCode = Agent{
 		{Name: "apply_patch", Means: "Edit", Patch: "patchText"},
 		{Name: "patch", Means: "Edit", Patch: "patchText"},
 		{Name: "list", Means: "LS"},
-		{Name: "grep", Means: "Grep", Inputs: []Renamed{{Name: "include", Means: "glob"}}},
+		{Name: "grep", Means: "Grep", Inputs: []string{"include", "glob"}},
 		{Name: "question", Means: "AskUserQuestion"},
 		{Name: "task", Means: "Agent"},
-		{Name: "skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
+		{Name: "skill", Means: "Skill", Inputs: []string{"name", "skill"}},
 		{Name: "external_directory", Means: "external_directory"},
 		{Name: "doom_loop", Means: "doom_loop"},
 		{Name: "plan_enter", Means: "EnterPlanMode"},
@@ -98,4 +97,4 @@ var openCode = Agent{
 
 // path is the name of the file in the tools' inputs; their permissions have it in small
 // letters.
-var path = []Renamed{{Name: "filepath", Means: "file_path"}, {Name: "filePath", Means: "file_path"}}
+var path = []string{"filepath", "file_path", "filePath", "file_path"}

@@ -23,4 +23,4 @@ var pi = Agent{
 	},
 }
 
-var pathInput = []Renamed{{Name: "path", Means: "file_path"}}
+var pathInput = []string{"path", "file_path"}

@@ -29,8 +29,8 @@ var qwen = Agent{
 		},
 	},
 	Tools: []Called{
-		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
-		{Name: "monitor", Means: "Monitor", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
+		{Name: "run_shell_command", Means: "Bash", Inputs: []string{"directory", Workdir}},
+		{Name: "monitor", Means: "Monitor", Inputs: []string{"directory", Workdir}},
 		{Name: "read_file", Means: "Read"},
 		{Name: "display_image", Means: "Read"},
 		{Name: "artifact", Means: "Read"},

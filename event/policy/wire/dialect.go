@@ -161,22 +161,23 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 		return
 	}
 	given := maps.Clone(input)
-	for _, in := range row.Inputs {
-		delete(input, in.Means)
+	for in := range slices.Chunk(row.Inputs, 2) {
+		delete(input, in[1])
 	}
-	for _, in := range row.Inputs {
-		v, there := given[in.Name]
+	for in := range slices.Chunk(row.Inputs, 2) {
+		name, means := in[0], in[1]
+		v, there := given[name]
 		switch {
 		case !there:
-		case in.Means == agents.Workdir:
+		case means == agents.Workdir:
 			if dir := gjson.ParseBytes(v).Str; filepath.IsAbs(dir) {
 				out["cwd"] = must(filepath.Clean(dir))
 			} else if dir != "" {
 				out["cwd"] = must(filepath.Join(gjson.ParseBytes(out["cwd"]).Str, dir))
 			}
 		default:
-			delete(input, in.Name)
-			input[in.Means] = v
+			delete(input, name)
+			input[means] = v
 		}
 	}
 	if row.Patch != "" {
@@ -223,11 +224,12 @@ func (d Dialect) input(payload, input []byte) ([]byte, error) {
 	if row.Patch != "" {
 		delete(now, "file_path")
 	}
-	for _, in := range row.Inputs {
-		v, there := now[in.Means]
-		if _, named := before[in.Name]; named && there && in.Means != agents.Workdir {
-			delete(now, in.Means)
-			now[in.Name] = v
+	for in := range slices.Chunk(row.Inputs, 2) {
+		name, means := in[0], in[1]
+		v, there := now[means]
+		if _, named := before[name]; named && there && means != agents.Workdir {
+			delete(now, means)
+			now[name] = v
 		}
 	}
 	return Encode(now)
