@@ -19,7 +19,7 @@ type Link struct {
 	Credential Credential
 	Level      Level
 	Forget     bool              // remove the rows at the end, instead of leaving them to become stale
-	Log        func(text string) // is called with problems, and when they are over
+	Log        func(text string) // is called when it begins to publish, and with problems
 	clock      func() time.Time  // time.Now unless it is set
 
 	nc      *nats.Conn
@@ -28,7 +28,7 @@ type Link struct {
 	sent    []render.Row // as far as they may leave
 	changed time.Time    // sent
 	at      time.Time    // when they were put; zero if the server may not have them
-	said    string       // the newest problem
+	said    string       // to Log, the newest
 }
 
 // pause is the least time between two values.
@@ -122,19 +122,16 @@ func (l *Link) publish(ctx context.Context) error {
 	return err
 }
 
-// say logs a problem once, and when it is over.
+// say logs that the rows are published, or why not, when that has changed.
 func (l *Link) say(err error) {
-	text := ""
+	text := "publishing to " + l.Credential.URL + " as " + l.Credential.Host
 	if err != nil {
 		text = err.Error()
 	}
-	if text == l.said {
-		return
+	if text != l.said {
+		l.said = text
+		l.Log(text)
 	}
-	if l.said = text; text == "" {
-		text = "publishing to " + l.Credential.URL + " as " + l.Credential.Host
-	}
-	l.Log(text)
 }
 
 // away returns why there is no connection.
