@@ -117,30 +117,17 @@ type Ask struct {
 // AskOf prepares a request for a channel of that many rows. One that it does not show whole cannot be allowed,
 // because the user would not know what they allow.
 func AskOf(r *request.Request, host string, rows int) Ask {
-	kind := r.Kind.Alert()
-	project := cmp.Or(run.Base(r.Project), run.Base(r.Cwd), "a session")
 	text, whole := card.Line1(cmp.Or(r.Tool, string(r.Kind))), false
 	if rows > 0 {
 		c := card.Of(r, host)
 		text, whole = c.Brief(rows)
 	}
-	a := Ask{
-		Expires: r.Expires.Time().Local(),
-		Note: Note{
-			Schema:  Schema,
-			Kind:    kind,
-			Title:   redact.Text(card.Line1(project + " " + alert.Verb(kind))),
-			Body:    redact.Text(text),
-			Project: project,
-			Tool:    r.Tool,
-			Cwd:     r.Cwd,
-			Branch:  r.Branch,
-			Since:   r.Made.Time(),
-			Host:    r.Host,
-			Request: r.ID,
-		},
-	}
-	a.SessionID, a.Part, _ = strings.Cut(r.Record, "~")
+	s := state.Session{Cwd: r.Cwd}
+	s.ID, s.Part, _ = strings.Cut(r.Record, "~")
+	s.Origin.Project, s.Origin.Host, s.Origin.Git.Branch = r.Project, r.Host, r.Branch
+	asks := state.Alert{Kind: r.Kind.Alert(), At: r.Made, Call: state.Call{Name: r.Tool}}
+	a := Ask{Note: noteOf(&s, asks), Expires: r.Expires.Time().Local()}
+	a.Title, a.Body, a.Request = redact.Text(a.Title), redact.Text(text), r.ID
 	if r.Kind == request.Permission || r.Kind == request.Plan {
 		if whole && a.Body == text {
 			a.Buttons = append(a.Buttons, request.Allow)
