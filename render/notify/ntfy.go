@@ -184,17 +184,10 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 // do sends a request; any status other than 200 is an error.
 func (p *Phone) do(ctx context.Context, method, address string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
+	if err = cmp.Or(err, p.Usable()); err != nil {
 		return nil, err
 	}
-	if err := p.Usable(); err != nil {
-		return nil, err
-	}
-	token, err := p.Secret()
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
+	if token, _ := p.Secret(); token != "" { // Usable has read it, too
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	req.Header.Set("User-Agent", "beckon")
