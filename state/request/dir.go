@@ -167,13 +167,6 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 // StillOpen reports whether r has neither ended nor been answered.
 func (d Dir) StillOpen(r *Request) bool { return d.has(r.ID, "") && !d.has(r.ID, answerFile) }
 
-// dead reports whether the process that waits at r, in dir, is gone. One on another machine, which
-// shares the directory, keeps the file fresh while it lives.
-func dead(dir string, r *Request, here evidence.Machine, now time.Time) bool {
-	is := here.Presence(r.Waiter, r.Made)
-	return is == state.Gone || is != state.Alive && stale(dir, now)
-}
-
 // stale reports whether nobody has touched the request in dir for a while.
 func stale(dir string, now time.Time) bool {
 	info, err := os.Stat(filepath.Join(dir, callFile))
@@ -193,8 +186,12 @@ func (d Dir) Sweep(now time.Time) {
 	for _, n := range names {
 		dir := d.open(n.Name())
 		r, err := read(dir)
+		var is state.Presence // unknown of a waiter on another machine, which keeps the file fresh
+		if err == nil {
+			is = here.Presence(r.Waiter, r.Made)
+		}
 		switch {
-		case err != nil && !stale(dir, now) || err == nil && !dead(dir, &r, here, now):
+		case is == state.Alive, is != state.Gone && !stale(dir, now):
 		case err == nil && IsID(n.Name()):
 			d.Close(n.Name(), WhyKilled)
 		default:

@@ -203,10 +203,7 @@ func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer,
 	default:
 		return ans, cli.Usage("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)
 	}
-	if err == nil {
-		err = o.Fits(ans)
-	}
-	if err != nil {
+	if err = cmp.Or(err, o.Fits(ans)); err != nil {
 		return ans, cli.Usage("%w", err)
 	}
 	return ans, nil
