@@ -198,11 +198,7 @@ var (
 // rewrites the file meanwhile, it starts again from the new content, and gives up after some
 // tries. On any error the file is unchanged. A Noop change writes nothing into it.
 func (p Part) Apply(on bool) (Change, error) {
-	file, err := resolve(p.Path)
-	if err != nil {
-		return Change{}, failed("following the link", p.Path, err, "")
-	}
-	unlock, err := lockFor(keptFor(p.Keep, file).lock)
+	unlock, err := lockFor(p.Keep)
 	if err != nil {
 		return Change{}, err
 	}
@@ -217,17 +213,17 @@ func (p Part) Apply(on bool) (Change, error) {
 		}
 		time.Sleep(time.Duration(try+1) * applyPause)
 	}
-	return Change{}, failed("editing", file, errBusy, "another program keeps rewriting the file; try again when it is done")
+	return Change{}, failed("editing", p.Path, errBusy, "another program keeps rewriting the file; try again when it is done")
 }
 
-// lockFor locks a file of that name until unlock is called. It is never removed: two processes could
-// then lock different files of the same name.
-func lockFor(path string) (unlock func(), err error) {
-	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		unlock, err = lockedfile.MutexAt(path).Lock()
+// lockFor locks a directory of records until unlock is called. Its lock file is never removed: two
+// processes could then lock different files of the same name.
+func lockFor(keep string) (unlock func(), err error) {
+	if err = os.MkdirAll(keep, 0o700); err == nil {
+		unlock, err = lockedfile.MutexAt(filepath.Join(keep, "install.lock")).Lock()
 	}
 	if err != nil {
-		return nil, failed("locking", path, err, "")
+		return nil, failed("locking", keep, err, "")
 	}
 	return unlock, nil
 }

@@ -26,12 +26,12 @@ type record struct {
 const recordSchema = 1
 
 // kept are the paths that belong to one file in a Keep directory.
-type kept struct{ record, backup, lock string }
+type kept struct{ record, backup string }
 
 // keptFor derives the paths from the real file, so that all links to it share them.
 func keptFor(keep, file string) kept {
 	base := filepath.Join(keep, "settings-"+digest([]byte(file))[:12])
-	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
+	return kept{base + ".record.json", base + ".backup.json"}
 }
 
 // load returns the record; a missing or unreadable one counts as none, and has at most the schema.
@@ -71,8 +71,7 @@ func (k kept) putBack(before []byte) {
 	}
 }
 
-// forget removes record and old bytes. The lock file stays: removing it would let two
-// processes lock different files of the same name.
+// forget removes record and old bytes.
 func (k kept) forget() error {
 	for _, path := range []string{k.backup, k.record} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

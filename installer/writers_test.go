@@ -201,7 +201,7 @@ func TestLeftoverGoes(t *testing.T) {
 
 func TestLockedByAnother(t *testing.T) {
 	h := newHome(t).with("{}")
-	unlock, err := lockFor(keptFor(h.Keep, h.Path).lock)
+	unlock, err := lockFor(h.Keep)
 	if err != nil {
 		t.Fatal(err)
 	}

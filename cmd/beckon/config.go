@@ -14,6 +14,7 @@ import (
 	"beckon/cmd/internal/talk"
 	"beckon/event/home"
 	"beckon/installer"
+	"beckon/state/alert"
 )
 
 type configCmd struct {
@@ -33,9 +34,6 @@ type setting struct {
 
 func (c *configShow) Run(a *app) error {
 	values, err := a.configValues()
-	if values == nil {
-		return err
-	}
 	if c.JSON {
 		return errors.Join(cli.WriteJSON(a.Stdout, values), err)
 	}
@@ -52,13 +50,9 @@ func (c *configShow) Run(a *app) error {
 	return err
 }
 
-// configValues returns the values in force and the errors in the file. The values are nil only
-// if there is no place for a file.
+// configValues returns the values in force and the errors in the file.
 func (a *app) configValues() (map[string]setting, error) {
-	path, err := config.Path(a.Getenv)
-	if err != nil {
-		return nil, err
-	}
+	path := alert.ConfigPath(a.Getenv)
 	cfg, set, err := config.Load(path)
 	values := map[string]setting{}
 	for _, k := range config.Keys {

@@ -29,6 +29,7 @@ import (
 	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
+	"beckon/state/alert"
 	"beckon/state/evidence"
 	"beckon/state/store"
 
@@ -97,13 +98,8 @@ func (a *App) Configured() config.Config {
 // CheckConfig reads the configuration and returns the errors in the file. Configured then does
 // not print them.
 func (a *App) CheckConfig() error {
-	cfg := config.Default()
+	cfg, _, err := config.Load(alert.ConfigPath(a.Getenv))
 	a.config = &cfg
-	path, err := config.Path(a.Getenv)
-	if err != nil {
-		return nil // no home, no file
-	}
-	cfg, _, err = config.Load(path)
 	return err
 }
 

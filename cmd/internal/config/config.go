@@ -134,18 +134,8 @@ func (k key) Value(c Config) string {
 	return v
 }
 
-// Path returns where the configuration file is: config.json in
-// $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon.
-func Path(getenv func(string) string) (string, error) {
-	path := alert.ConfigPath(getenv)
-	if path == "" {
-		return "", errors.New("finding the configuration: HOME is not set")
-	}
-	return path, nil
-}
-
 // Load reads the file at path over the defaults and returns the names of the keys that it
-// sets. A missing file sets none. The error joins all errors in the file, with advice;
+// sets. A missing file sets none, and so does the path "", without a home. The error joins all errors in the file, with advice;
 // correct keys are in the result nevertheless.
 func Load(path string) (Config, []string, error) {
 	c := Default()

@@ -6,27 +6,7 @@ import (
 	"testing"
 
 	"beckon/cmd/internal/config"
-	"beckon/state/alert"
 )
-
-// The hook finds the configuration where config.Path does.
-func TestConfigFile(t *testing.T) {
-	dir := t.TempDir()
-	for _, env := range []map[string]string{
-		{"XDG_CONFIG_HOME": dir, "HOME": "/elsewhere"},
-		{"XDG_CONFIG_HOME": "relative", "HOME": dir},
-		{"HOME": dir},
-		{"USERPROFILE": dir},
-		{"HOME": "relative"},
-		{},
-	} {
-		getenv := func(k string) string { return env[k] }
-		want, err := config.Path(getenv)
-		if got := alert.ConfigPath(getenv); got != want || (got == "") != (err != nil) {
-			t.Errorf("%v: %q, config has %q (%v)", env, got, want, err)
-		}
-	}
-}
 
 // Each value that the strict reader accepts means the same here; a value that it rejects keeps
 // no text.

@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -31,13 +33,12 @@ func (m *machine) notifyStep() Step {
 	} else if kept := notify.KeptByTmux(m.Getenv("TMUX")); kept != nil {
 		s.Then = kept.Error() + "; " + typed.HintOf(kept)
 	}
-	path, err := config.Path(m.Getenv)
-	if err == nil {
-		err = m.InAgent("choosing notifications")
+	path := alert.ConfigPath(m.Getenv)
+	_, _, err := config.Load(path)
+	if path == "" {
+		err = errors.New("HOME is not set")
 	}
-	if err == nil {
-		_, _, err = config.Load(path)
-	}
+	err = cmp.Or(m.InAgent("choosing notifications"), err)
 	is, before := m.own(path).Listed("notify")
 	list := slices.DeleteFunc(slices.Clone(is), func(name string) bool {
 		return slices.Contains(before, name) || name != alert.Terminal && name != alert.Desktop

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/config"
 	"beckon/event"
 	"beckon/render/card"
 	"beckon/state"
+	"beckon/state/alert"
 	"beckon/state/request"
 	"beckon/state/store"
 )
@@ -67,7 +67,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	dir := request.In(a.Store.Dir)
 	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
 	out.Watch = []string{a.Store.NeedsFile(), dir.StopFile(store.KeyOf(record))}
-	if path, err := config.Path(a.Getenv); err == nil {
+	if path := alert.ConfigPath(a.Getenv); path != "" {
 		out.Watch = append(out.Watch, path)
 	}
 	open, err := dir.List(time.Now())
