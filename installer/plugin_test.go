@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"beckon/event"
 )
 
 // The plugin registers the events that the oldest client it is for knows, all marked as the plugin's,
@@ -33,6 +35,39 @@ func TestPluginIsInspected(t *testing.T) {
 	readme, err := os.ReadFile("plugin/README.md")
 	if err != nil || !strings.Contains(string(readme), "Claude Code "+string(since)+" or later") {
 		t.Errorf("the README names another client: %v\n%s", err, readme)
+	}
+}
+
+// Codex and Gemini have hooks of their own in it, for the events that setup registers.
+func TestPluginOfOtherAgents(t *testing.T) {
+	var script []string
+	for name, path := range map[string]string{"codex": "plugin/hooks/codex.json", "gemini": "plugin/gemini/hooks/hooks.json"} {
+		var file struct {
+			Hooks map[string][]struct{ Hooks []struct{ Command string } }
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(data, &file) != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		events := event.AgentOf(name).Install.Events
+		for _, e := range events {
+			want := "/hooks/beckon-hook " + e + " --agent " + name + " --via plugin"
+			g := file.Hooks[e]
+			if len(g) != 1 || len(g[0].Hooks) != 1 || !strings.Contains(g[0].Hooks[0].Command, want) {
+				t.Errorf("%s: %s runs %+v", path, e, g)
+			}
+		}
+		if len(file.Hooks) != len(events) {
+			t.Errorf("%s has other events: %v", path, file.Hooks)
+		}
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "beckon-hook"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		script = append(script, string(text))
+	}
+	if script[0] != script[1] {
+		t.Error("Gemini's copy of the script differs")
 	}
 }
 

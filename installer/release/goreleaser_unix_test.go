@@ -123,9 +123,14 @@ var archived = []string{
 	"man/beckon.1.gz",
 	"plugin/.claude-plugin/marketplace.json",
 	"plugin/.claude-plugin/plugin.json",
+	"plugin/.codex-plugin/plugin.json",
 	"plugin/README.md",
 	"plugin/commands/beckon.md",
+	"plugin/gemini/gemini-extension.json",
+	"plugin/gemini/hooks/beckon-hook",
+	"plugin/gemini/hooks/hooks.json",
 	"plugin/hooks/beckon-hook",
+	"plugin/hooks/codex.json",
 	"plugin/hooks/hooks.json",
 }
 

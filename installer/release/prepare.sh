@@ -48,8 +48,10 @@ gzip -9 -n "$dir/man/beckon.1"
 cp -R installer/plugin "$dir/plugin"
 case ${version#v} in
 [0-9]*.[0-9]*.[0-9]*) # which the client can compare
-	sed "s|^  \"name\": \"beckon\",|&\\
-  \"version\": \"${version#v}\",|" installer/plugin/.claude-plugin/plugin.json >"$dir/plugin/.claude-plugin/plugin.json"
+	for file in .claude-plugin/plugin.json .codex-plugin/plugin.json gemini/gemini-extension.json; do
+		sed -e '/^  "version":/d' -e "s|^  \"name\": \"beckon\",|&\\
+  \"version\": \"${version#v}\",|" "installer/plugin/$file" >"$dir/plugin/$file"
+	done
 	;;
 esac
 rm "$dir/beckon"

@@ -44,7 +44,7 @@ func TestHeldMessage(t *testing.T) {
 		must(t, receiver.WaitFor("Held message from another session", patience))
 		row, err := find(l, patience, func(rows []render.Row) bool {
 			// The text comes later, with the client's notification.
-			return rows[0].State == state.Permission && rows[0].Question != nil
+			return len(rows) == 2 && rows[0].State == state.Permission && rows[0].Question != nil
 		})
 		must(t, err)
 		if row.Tmux == nil || row.Tmux.Pane != receiver.ID || row.Question.Text != "A message from another session needs your approval" {
@@ -52,7 +52,7 @@ func TestHeldMessage(t *testing.T) {
 		}
 		must(t, receiver.Key("Enter"))
 		_, err = find(l, patience, func(rows []render.Row) bool {
-			return rows[0].State == state.Idle && rows[1].State == state.Idle
+			return len(rows) == 2 && rows[0].State == state.Idle && rows[1].State == state.Idle
 		})
 		must(t, err)
 	})

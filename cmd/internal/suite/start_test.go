@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,7 +130,7 @@ func sole(l *Lab, want string, within time.Duration) (render.Row, error) {
 	return find(l, within, func(rows []render.Row) bool { return len(rows) == 1 && string(rows[0].State) == want })
 }
 
-// find waits until the list's rows are as wanted, and returns the first.
+// find waits until the list's rows are as wanted, and returns the first if there are any.
 func find(l *Lab, within time.Duration, wanted func(rows []render.Row) bool) (row render.Row, err error) {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var out []byte
@@ -141,7 +142,7 @@ func find(l *Lab, within time.Duration, wanted func(rows []render.Row) bool) (ro
 			return row, err
 		}
 		if wanted(list.Sessions) {
-			return list.Sessions[0], nil
+			return slices.Concat(list.Sessions, []render.Row{{}})[0], nil
 		}
 		err = fmt.Errorf("not the rows wanted: %s", out)
 	}
