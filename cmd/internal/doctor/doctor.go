@@ -59,8 +59,9 @@ type doctor struct {
 
 // examine runs all checks: first of what others depend on.
 func examine(a *cli.App) *doctor {
-	d := &doctor{App: a}
+	d := &doctor{App: a, client: installer.FindClient(a.ClaudeDir())}
 	d.inspect()
+	d.inspectPlugins()
 	d.seen, _, d.unseen = a.Look(false)
 	d.configuration()
 	d.notifications()

@@ -42,9 +42,8 @@ func (d *doctor) claude() {
 	}
 }
 
-// inspect reads the settings of all scopes, and the plugins with our hooks.
+// inspect reads the settings of all scopes.
 func (d *doctor) inspect() {
-	d.client = installer.FindClient(d.ClaudeDir())
 	d.hooks = setup.Hooks(d.App, d.client)
 	var targets []installer.Target
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
@@ -60,6 +59,10 @@ func (d *doctor) inspect() {
 			d.settings = append(d.settings, f)
 		}
 	}
+}
+
+// inspectPlugins reads the plugins that have our hooks; the client takes a while to list them.
+func (d *doctor) inspectPlugins() {
 	d.plugins = d.client.PluginDirs()
 	for _, dir := range d.plugins {
 		if f := installer.InspectPlugin(dir); len(f.Entries) > 0 {
@@ -73,18 +76,18 @@ func (d *doctor) inspect() {
 func Installed(a *cli.App) bool {
 	d := &doctor{App: a}
 	d.inspect()
-	return slices.ContainsFunc(d.settings, func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }) ||
-		slices.ContainsFunc(d.hooks, func(s setup.Step) bool { return s.On })
+	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
+	if slices.ContainsFunc(d.settings, has) || slices.ContainsFunc(d.hooks, func(s setup.Step) bool { return s.On }) {
+		return true
+	}
+	d.client = installer.FindClient(a.ClaudeDir())
+	d.inspectPlugins()
+	return slices.ContainsFunc(d.settings, has)
 }
 
 // entered returns the files with our hooks.
-func (d *doctor) entered() (list []installer.File) {
-	for _, f := range d.settings {
-		if len(f.Entries) > 0 {
-			list = append(list, f)
-		}
-	}
-	return list
+func (d *doctor) entered() []installer.File {
+	return slices.DeleteFunc(slices.Clone(d.settings), func(f installer.File) bool { return len(f.Entries) == 0 })
 }
 
 // entries distinguishes: never installed, removed later, disabled, incomplete.

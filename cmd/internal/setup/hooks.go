@@ -95,7 +95,7 @@ func (m *machine) modStep(spec installer.Spec) Step {
 		err = cli.Hint("update Claude Code", "Claude Code %s runs no mods: that begins with %s", v, installer.ModSince)
 	default:
 		mod.Hook = spec.Command
-		mod.Beckon, err = lasting(m.App, m.beckon)
+		mod.Beckon, err = installer.StablePath(m.beckon, m.Getenv("HOME"))
 	}
 	if absent := cmp.Or(err, m.InAgent("choosing the mod")); absent != nil && !s.On {
 		s.Absent = absent.Error()

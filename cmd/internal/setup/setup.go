@@ -84,7 +84,7 @@ func (c *Cmd) Run(a *cli.App) error {
 		return err
 	}
 	m.hook = home.Beside("beckon-hook")
-	if path, err := lasting(a, m.hook); err != nil {
+	if path, err := installer.StablePath(m.hook, a.Getenv("HOME")); err != nil {
 		m.problem, m.keep = err, true
 	} else {
 		m.hook = path
@@ -181,11 +181,6 @@ func (m *machine) plan() plan {
 	others, _ := m.accounts()
 	all = append(append(all, others...), m.notifyStep(), m.tmuxStep(), m.promptStep(), m.completionStep())
 	return append(all, m.ruleSteps()...).propose()
-}
-
-// lasting returns a path of the program that stays valid.
-func lasting(a *cli.App, path string) (string, error) {
-	return installer.StablePath(path, a.Getenv("HOME"))
 }
 
 // keepDir returns the directory of old bytes and records of edits, which nothing prunes.

@@ -30,7 +30,7 @@ func (m *machine) startup(s Step, shell, line string, on bool, words ...string) 
 			cmp.Or(shell, "the shell (SHELL is not set)")))
 		return s
 	}
-	program, problem := lasting(m.App, m.beckon)
+	program, problem := installer.StablePath(m.beckon, m.Getenv("HOME"))
 	part, err := m.own(path).Line(shell, line, cmp.Or(program, m.beckon))
 	if err = cmp.Or(err, problem); err != nil {
 		s.Absent = cmp.Or(s.Absent, err.Error())
