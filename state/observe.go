@@ -15,7 +15,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	}
 	var out []Observed
 	add := func(src Source, what Seeing, at event.Millis, detail string) {
-		if s.seen(src, what) < at {
+		if s.Saw(src, what) < at {
 			out = append(out, Observed{Source: src, What: what, At: at, Detail: detail})
 		}
 	}
@@ -67,8 +67,8 @@ func (s *Session) observed(src Source, what Seeing) Observed {
 	return s.Seeing[i]
 }
 
-// seen returns the time of that observation, or zero.
-func (s *Session) seen(src Source, what Seeing) event.Millis { return s.observed(src, what).At }
+// Saw returns the time of the newest observation of that source and kind, or zero.
+func (s *Session) Saw(src Source, what Seeing) event.Millis { return s.observed(src, what).At }
 
 // Mod returns the version of the mod that runs in the session's client, or "" if none has
 // reported since the session's newest start.
@@ -82,8 +82,8 @@ func (s *Session) Mod() string {
 // outlived reports whether hooks ran after the process was seen to be gone, and none named a
 // new process: then that process is not the session's.
 func (s *Session) outlived() bool {
-	gone := s.seen(FromProcess, SawGone)
-	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
+	gone := s.Saw(FromProcess, SawGone)
+	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.Saw(FromProcess, SawAlive) <= gone
 }
 
 // runsBefore reports whether something still seems to run that has shown no activity since t.

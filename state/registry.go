@@ -235,7 +235,7 @@ func (v view) goesOn(st Status) bool {
 func contradicted(v view) (Status, bool) {
 	r, turn := v.ev.Registry, v.turn()
 	stands := v.goesOn(turn) ||
-		r.At > max(v.s.Activity, v.s.seen(FromMod, SawHalt), v.s.seen(FromMod, SawFailed), v.s.seen(FromMod, SawGoesOn))
+		r.At > max(v.s.Activity, v.s.Saw(FromMod, SawHalt), v.s.Saw(FromMod, SawFailed), v.s.Saw(FromMod, SawGoesOn))
 	if !r.settled(v.now) || !stands || v.fits(turn) {
 		return Status{}, false
 	}

@@ -291,7 +291,7 @@ func (v view) settledTurn() Status {
 func failed(v view) (Status, bool) {
 	a, f := v.s.Main(), v.s.Failure
 	st := Status{State: Failed, Reason: f.Reason, Since: f.At}
-	if v.s.seen(FromMod, SawFailed) == f.At {
+	if v.s.Saw(FromMod, SawFailed) == f.At {
 		st.Source = FromMod
 	}
 	return st, a.How == EndFailure && f.At == a.Ended && v.s.leftAlone()

@@ -174,7 +174,7 @@ func (s *Session) FinalWords(text string, at event.Millis) Turn {
 func (s *Session) Wordless() bool {
 	main, p := s.Main(), &s.Stop
 	return p.At != 0 && p.Intent == "" && main.How == EndStop && main.Ended == p.At && !main.running() &&
-		s.seen(FromTranscript, SawNothing) < p.At
+		s.Saw(FromTranscript, SawNothing) < p.At
 }
 
 // finalWords sets the message of a Stop that came without one. If it is a question, it opens the task again.

@@ -161,12 +161,6 @@ func readNames(dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] == '.' }), err
 }
 
-// keyIn returns the key at the beginning of a file name, which has no dot.
-func keyIn(name string) Key {
-	k, _, _ := strings.Cut(name, ".")
-	return Key(k)
-}
-
 // unique returns a unique word, which need not be secret.
 func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }
 

@@ -8,15 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"beckon/event"
-	"beckon/event/jsonenc"
 	"beckon/event/redact"
 	"beckon/state"
 	"beckon/state/stats"
@@ -92,7 +89,7 @@ func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
 	if e := u.Change.Event; e != nil && e.Kind == event.Stop && e.Meter == nil {
 		e.Meter = st.Meter(k)
 	}
-	if !known(h.s, u.Change.Observation) {
+	if o := u.Change.Observation; o == nil || h.s.Saw(o.Source, o.What) < o.At { // several readers may see the same
 		res.Method = h.place(u)
 		h.finalWords(u)
 		if a := u.Change.Action; a != nil && (a.Kind == state.ActBackburner || a.Kind == state.ActBackburnerOff) {
@@ -156,13 +153,6 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 		return errors.New(eventLost + err.Error() + "; keeping it for later: " + lateErr.Error())
 	}
 	return err
-}
-
-// known reports whether s already contains o: several readers may see the same thing.
-func known(s *state.Session, o *state.Observed) bool {
-	return o != nil && slices.ContainsFunc(s.Seeing, func(x state.Observed) bool {
-		return x.Source == o.Source && x.What == o.What && x.At >= o.At
-	})
 }
 
 // Said folds turns from the transcript, oldest first, into the current task. It skips those that are not
@@ -259,9 +249,6 @@ func (st *Store) read(k Key, s *state.Session) (dir string, err error) {
 func (h *locked) apply(u *Update) {
 	c := u.Change
 	c.Seq = max(h.s.Seq, h.first) + 1
-	if c.Event != nil {
-		jsonenc.Each(c.Event, validate)
-	}
 	after, turns := state.ApplyTurns(*h.s, c)
 	l := newLine(h.key, c)
 	l.Count = stats.Of(h.s, &after, c)
@@ -277,14 +264,6 @@ func (h *locked) apply(u *Update) {
 	}
 	*h.s, h.dirty = after, true
 	h.past = h.past && over(h.s)
-}
-
-// validate replaces invalid UTF-8 as JSON does: a copy of the event, which a second install sends, is
-// compared with what is read again.
-func validate(v reflect.Value) {
-	if v.Kind() == reflect.String && !utf8.ValidString(v.String()) {
-		v.SetString(string([]rune(v.String())))
-	}
 }
 
 // note keeps a line of history, to be appended once the session is written.

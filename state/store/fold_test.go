@@ -274,26 +274,6 @@ func TestNewerSchema(t *testing.T) {
 	clean(t, st)
 }
 
-// Invalid UTF-8 is written as U+FFFD. The written event must be folded; otherwise the
-// session's file differs from its journal.
-func TestTextThatIsNotUTF8(t *testing.T) {
-	st := Open(t.TempDir())
-	e := kind(event.UserPromptSubmit, "s", t0)
-	e.Prompt, e.Cwd = "caf\xe9", "/tmp/caf\xe9"
-	e.Origin = &event.Origin{Project: "\xff\xfe", Terminal: event.Terminal{Kind: "tmux", ID: "\xff"}}
-	before := *e
-	s := fold(t, st, e)
-	if s.Cwd != "/tmp/caf\ufffd" || s.Origin.Project != "\ufffd\ufffd" {
-		t.Errorf("session has cwd %q, project %q", s.Cwd, s.Origin.Project)
-	}
-	e = &before
-	e.Via = "plugin" // a copy from a second install is the same event
-	if s := fold(t, st, e); s.Counts.Events != 1 {
-		t.Errorf("%d events, want 1", s.Counts.Events)
-	}
-	clean(t, st)
-}
-
 // The longest event that a payload can contain still makes a journal line that can be read.
 func TestLongestEvent(t *testing.T) {
 	st := Open(t.TempDir())

@@ -133,9 +133,6 @@ func (st *Store) rawLines(sel Select, each func([]byte)) error {
 		return err
 	}
 	names, err := st.days()
-	if err == nil && len(names) == 0 {
-		err = st.Writable()
-	}
 	if err != nil {
 		return err
 	}
@@ -251,7 +248,7 @@ func (t Turn) CommandID() string {
 func (st *Store) convert() error {
 	names, _ := readNames(st.path("journal", "")) // nearly always there are none
 	for _, n := range names {
-		journal, k := st.path("journal", n), keyIn(n)
+		journal, k := st.path("journal", n), Key(strings.TrimSuffix(n, ".jsonl"))
 		var s state.Session
 		var day string
 		var lines []byte

@@ -38,7 +38,7 @@ func TestKeyOf(t *testing.T) {
 		if plain(id) && !device(id) && k != id {
 			t.Fatalf("KeyOf(%q) = %q: a plain id is its own key", id, k)
 		}
-		if keyIn(k+".1.jsonl") != Key(k) {
+		if got, ok := KeyOfFile(k + ".json"); got != Key(k) || !ok {
 			t.Fatalf("the key %q is not found in a file's name", k)
 		}
 		if other := anyID().Draw(t, "other"); other != id && string(KeyOf(other)) == k {

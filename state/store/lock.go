@@ -38,26 +38,33 @@ func (st *Store) lock(name Key, wait time.Duration) (*lockFile, error) {
 	end := time.Now().Add(wait)
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		l, err := st.tryLock(st.lockFile(name))
-		if err != ErrBusy || !time.Now().Before(end) {
-			return l, err
+		switch {
+		case l != nil:
+			return l, nil
+		case err != ErrBusy || !time.Now().Before(end):
+			return nil, err
 		}
 		sleep(pause)
 	}
 }
 
-// tryLock locks the file at path, or returns ErrBusy. Where the file system has no locks, the file counts
-// as locked: events that come one by one are then still folded.
+// tryLock locks the file at path, or returns ErrBusy. Where the file system has no locks, it returns the file
+// and the error, and the file counts as locked: events that come one by one are then still folded.
 //
 // The file may be pruned or deleted, and another process may hold a new one at its path. Whoever deletes
 // it holds the lock and does nothing more under it.
 func (st *Store) tryLock(path string) (*lockFile, error) {
-	l, err := st.openLock(path)
+	l := &lockFile{}
+	err := st.put(path, func() (err error) { // for writing because NFS turns flock into a write lock of the file
+		l.f, err = open(path, os.O_RDWR|os.O_CREATE)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	locked, err := l.try()
 	if unsupported(err) {
-		return l, nil
+		return l, err
 	}
 	if locked {
 		held, e := l.f.Stat()
@@ -69,25 +76,16 @@ func (st *Store) tryLock(path string) (*lockFile, error) {
 	return nil, cmp.Or(err, ErrBusy)
 }
 
-// openLock opens the lock file at path, for writing because NFS turns flock into a write lock of the file.
-func (st *Store) openLock(path string) (l *lockFile, err error) {
-	l = &lockFile{}
-	err = st.put(path, func() (err error) {
-		l.f, err = open(path, os.O_RDWR|os.O_CREATE)
-		return err
-	})
-	return l, err
-}
-
 // LockProblem returns the error of locking a file in the state directory. Without locks, two hooks of one
 // session at the same moment may lose one event.
 func (st *Store) LockProblem() error {
-	l, err := st.openLock(st.path(locksDir, "doctor"))
-	if err != nil {
-		return err
+	l, err := st.tryLock(st.path(locksDir, "doctor"))
+	if l != nil {
+		l.Close()
 	}
-	defer l.Close()
-	_, err = l.try()
+	if err == ErrBusy {
+		return nil
+	}
 	return err
 }
 

@@ -114,7 +114,7 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 	e := tool(id, "c"+strconv.Itoa(m.made-rapid.IntRange(0, 2).Draw(t, "call")), m.now-event.Millis(rapid.IntRange(0, 100).Draw(t, "late")))
 	e.Kind, e.Name = k, string(k)
 	e.AgentID = rapid.SampledFrom([]string{"", "", "sub"}).Draw(t, "agent")
-	e.Prompt = rapid.SampledFrom([]string{"", "do it", "\x00 caf\xe9", "<task-notification>"}).Draw(t, "prompt")
+	e.Prompt = rapid.SampledFrom([]string{"", "do it", "\x00 café", "<task-notification>"}).Draw(t, "prompt")
 	e.Notification = rapid.SampledFrom([]string{"", "idle_prompt", "permission_prompt"}).Draw(t, "notification")
 	e.Origin = &event.Origin{Host: "h", Process: p, Seat: "seat " + id, Part: part} // given, since a new seat is random
 	return e
@@ -148,7 +148,8 @@ func (m *model) fold(t *rapid.T) {
 	if s.s.Seq == 0 && c.Event == nil {
 		return // readers and users only know sessions that exist
 	}
-	known := known(&s.s, c.Observation)
+	o := c.Observation
+	known := o != nil && s.s.Saw(o.Source, o.What) >= o.At
 	counted := c
 	if a := c.Action; a != nil && (a.Kind == state.ActBackburner || a.Kind == state.ActBackburnerOff) {
 		counted.At = max(c.At, s.s.Backburner.At+1, s.s.Backburner.Off+1) // the later of two marks within a millisecond

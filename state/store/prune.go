@@ -88,7 +88,7 @@ func (st *Store) Prune(now time.Time) error {
 			switch path, before := st.path(p.dir, n), now.Add(-p.keep); {
 			case !older(path, before):
 			case p.dir == archiveDir:
-				err = errors.Join(err, st.pruneSession(path, keyIn(n), before))
+				err = errors.Join(err, st.pruneSession(path, Key(strings.TrimSuffix(n, ".json")), before))
 			default:
 				err = errors.Join(err, os.RemoveAll(path))
 			}
