@@ -182,18 +182,9 @@ func (f *fold) once(e *event.Event) bool {
 	case event.UserPromptSubmit:
 		return e.PromptID != "" && !e.FromClient
 	case event.PermissionRequest:
-		a, asked := f.known(e.AgentID), false
-		if a == nil {
-			return false
-		}
-		for i := range a.Calls {
-			if c := &a.Calls[i]; c.is(e) && !c.Requested {
-				return false
-			} else if c.is(e) && c.UseID != "" {
-				asked = true
-			}
-		}
-		return asked
+		a := f.known(e.AgentID)
+		return a != nil && a.first(func(c *Call) bool { return c.is(e) && !c.Requested }) == nil &&
+			a.first(func(c *Call) bool { return c.is(e) && c.UseID != "" }) != nil
 	}
 	return false
 }

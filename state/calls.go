@@ -149,14 +149,13 @@ func (a *Actor) requested(e *event.Event) *Call {
 
 // answeredAlready reports whether the call of the PermissionRequest e was closed after e.
 func (f *fold) answeredAlready(actor string, e *event.Event) bool {
-	for i := range f.s.Closed {
-		c := &f.s.Closed[i]
-		if c.is(actor, e) && c.Hash != "" && !c.Requested && c.At >= e.At {
-			c.Requested = true
-			return true
-		}
+	i := slices.IndexFunc(f.s.Closed, func(c Closed) bool {
+		return c.is(actor, e) && c.Hash != "" && !c.Requested && c.At >= e.At
+	})
+	if i >= 0 {
+		f.s.Closed[i].Requested = true
 	}
-	return f.wasClosed(e.Tool.UseID)
+	return i >= 0 || f.wasClosed(e.Tool.UseID)
 }
 
 // postTool closes a call: PostToolUse, PostToolUseFailure, PermissionDenied.

@@ -88,9 +88,7 @@ func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method
 		}},
 		{ByLauncher, func(s *state.Session) bool { return o.Launcher != "" && s.Origin.Launcher == o.Launcher }},
 		{ByTerminal, func(s *state.Session) bool { // two agents may use a pane one after the other
-			t, is := &o.Terminal, &s.Origin.Terminal
-			return t.ID != "" && s.Agent == e.Agent && s.Origin.Host == o.Host && is.Kind == t.Kind && is.ID == t.ID &&
-				is.Tmux.Socket == t.Tmux.Socket && is.Tmux.Server == t.Tmux.Server && is.Tmux.Pane == t.Tmux.Pane
+			return s.Agent == e.Agent && s.Origin.Host == o.Host && s.Origin.Terminal.Is(o.Terminal)
 		}},
 		{ByDirectory, func(s *state.Session) bool { // one without an id of its own, where one that has it begins
 			dir := cmp.Or(o.Project, e.Cwd)
