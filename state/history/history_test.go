@@ -120,7 +120,8 @@ func TestFinalWordsAreToldOnce(t *testing.T) {
 	progress := func(at event.Millis, text string) state.Turn {
 		return state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Rule: state.TurnProgress, At: at, Source: state.TimeTranscript, Text: text}
 	}
-	if err := st.Said("s", []state.Turn{progress(1100, "Looking at the wall."), progress(1200, "The wall is plastered now.")}); err != nil {
+	turns := []state.Turn{progress(1100, "Looking at the wall."), progress(1200, "The wall is plastered now.")}
+	if _, err := st.Fold("s", store.Update{Turns: turns}); err != nil {
 		t.Fatal(err)
 	}
 	fold(t, st, event.Event{Kind: event.Stop, At: 1300, Message: "The wall is plastered now."})

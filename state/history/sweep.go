@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -84,11 +83,11 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 	if len(turns) == 0 {
 		return nil
 	}
-	err := st.Said(store.KeyOf(s.Record()), turns)
+	_, err := st.Fold(store.KeyOf(s.Record()), store.Update{Turns: turns, Wait: time.Millisecond})
 	if err != nil {
 		*r = reading{} // the next time begins anew
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, store.ErrBusy) {
 		return nil
 	}
 	return err

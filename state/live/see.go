@@ -44,7 +44,13 @@ func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool
 // observe folds o into s, and reports whether it was written.
 func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 	c := state.Change{At: o.At, Observation: &o}
-	res, err := r.st.Fold(store.KeyOf(s.Record()), store.Update{Change: c, Wait: foldWait})
+	return r.fold(s, store.Update{Change: c}, c)
+}
+
+// fold folds u into s, and reports whether it was written. If not, s is as c makes it.
+func (r *Reader) fold(s *state.Session, u store.Update, c state.Change) bool {
+	u.Wait = foldWait
+	res, err := r.st.Fold(store.KeyOf(s.Record()), u)
 	if err == nil {
 		*s = res.After
 		return true
@@ -61,14 +67,7 @@ func (r *Reader) finalWords(s *state.Session, now event.Millis) {
 	switch {
 	case at > max(s.Prompt.At, s.Start.At):
 		t := s.FinalWords(text, at)
-		k := store.KeyOf(s.Record())
-		if r.st.Said(k, []state.Turn{t}) == nil {
-			if written, err := r.st.Load(k); err == nil {
-				*s = written
-				return
-			}
-		}
-		*s = state.Apply(*s, state.Change{Seq: s.Seq, At: at, Turn: &t})
+		r.fold(s, store.Update{Turns: []state.Turn{t}}, state.Change{At: at, Turn: &t})
 	case s.Transcript != "" && now > s.Stop.At+unwritten:
 		r.observe(s, state.Observed{Source: state.FromTranscript, What: state.SawNothing, At: s.Stop.At})
 	}

@@ -22,6 +22,7 @@ import (
 // Update is a change to fold into a session.
 type Update struct {
 	Change state.Change
+	Turns  []state.Turn // instead of it: from the transcript, oldest first; several readers may find the same
 	// Elapsed returns the microseconds that the caller has taken until the line is written; or is nil.
 	Elapsed func() int64
 	// The others, nil if unknown, cost system calls, and are called only when it is due, under the lock.
@@ -89,7 +90,9 @@ func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
 	if e := u.Change.Event; e != nil && e.Kind == event.Stop && e.Meter == nil {
 		e.Meter = st.Meter(k)
 	}
-	if o := u.Change.Observation; o == nil || h.s.Saw(o.Source, o.What) < o.At { // several readers may see the same
+	h.say(u.Turns)
+	o := u.Change.Observation // several readers may see the same
+	if u.Turns == nil && (o == nil || h.s.Saw(o.Source, o.What) < o.At) {
 		res.Method = h.place(u)
 		h.finalWords(u)
 		if a := u.Change.Action; a != nil && (a.Kind == state.ActBackburner || a.Kind == state.ActBackburnerOff) {
@@ -155,29 +158,19 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 	return err
 }
 
-// Said folds turns from the transcript, oldest first, into the current task. It skips those that are not
-// newer than the last one folded, so that several readers may call it.
-func (st *Store) Said(k Key, turns []state.Turn) error {
-	h, err := st.acquire(k, noWait)
-	if err != nil {
-		return err
-	}
-	defer h.release()
-	if h.s.Seq == 0 {
-		return fs.ErrNotExist
-	}
+// say folds turns that are newer than the last one folded from the transcript.
+func (h *locked) say(turns []state.Turn) {
 	upTo := h.s.Progress
 	for _, t := range turns {
-		if t.At <= upTo {
+		if t.At <= upTo || h.s.Seq == 0 {
 			continue
 		}
 		if h.s.Task.ID != 0 && t.At >= h.s.Task.Started {
 			t.Command = h.s.Task.ID
 		}
-		t.Text = st.kept(event.CutTail(redact.Text(t.Text), state.MaxTurn))
+		t.Text = h.st.kept(event.CutTail(redact.Text(t.Text), state.MaxTurn))
 		h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}})
 	}
-	return h.commit()
 }
 
 // locked is a session whose lock this process has.

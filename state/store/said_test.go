@@ -13,7 +13,7 @@ func TestSaidOnce(t *testing.T) {
 	st := aSession(t, 1)
 	turn := state.Turn{Actor: state.SpeakerAgent, Rule: state.TurnProgress, Text: "looking", At: t0 + 10, Source: state.TimeTranscript}
 	for range 3 {
-		if err := st.Said("s", []state.Turn{turn}); err != nil {
+		if _, err := st.Fold("s", Update{Turns: []state.Turn{turn}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -21,7 +21,8 @@ func TestSaidOnce(t *testing.T) {
 	if err := st.Lines(Select{Key: "s", Kind: "turn"}, func(*Line) { n++ }); err != nil || n != 1 {
 		t.Errorf("%d turns, %v", n, err)
 	}
-	if err := st.Said("nobody", []state.Turn{turn}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of no session: %v", err)
+	_, err := st.Fold("nobody", Update{Turns: []state.Turn{turn}})
+	if _, unknown := st.Load("nobody"); err != nil || !errors.Is(unknown, fs.ErrNotExist) {
+		t.Errorf("of no session: %v, %v", err, unknown)
 	}
 }
