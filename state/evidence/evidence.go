@@ -77,8 +77,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // digits reports whether s is a decimal number that fits an int64.
 func digits(s string) bool { return s != "" && len(s) <= 18 && strings.Trim(s, "0123456789") == "" }
 
-// Origin reads where the hook of e runs. getenv is the hook's environment. The store fills in Seat and
-// ProjectID.
+// Origin reads where the hook of e runs. getenv is the hook's environment. The store fills in Seat.
 func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 	here := ThisMachine()
 	agent, g := e.Agent, Git(e.Cwd)
@@ -90,6 +89,7 @@ func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 		Launcher: LauncherID(getenv("BECKON_AGENT_ID")),
 		Project:  Project(e.Cwd, g),
 	}
+	o.ProjectID = ProjectID(g, o.Project)
 	a := event.AgentOf(agent)
 	switch {
 	case a != nil && a.Name == event.ClaudeCode:

@@ -18,8 +18,8 @@ func TestOrigin(t *testing.T) {
 	if o.Git != Git(r) || o.Project != r || o.Entry != "cli" || o.Launcher != "0b2c-11" || o.Terminal.Kind != "tmux" || o.Host != here.Host {
 		t.Errorf("got %+v", o)
 	}
-	if o.Seat != "" || o.ProjectID != "" {
-		t.Error("the store fills these in")
+	if o.Seat != "" || o.ProjectID != ProjectID(o.Git, r) {
+		t.Errorf("seat %q, which the store fills in; project %q", o.Seat, o.ProjectID)
 	}
 	if o.Process.Pid == os.Getpid() {
 		t.Error("the hook is not its own agent")

@@ -186,14 +186,10 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
-		Origin: func(event.Origin) event.Origin {
-			o := evidence.Origin(e, getenv)
-			o.ProjectID = evidence.ProjectID(o.Git, o.Project)
-			return *o
-		},
-		Alive: evidence.Presence,
-		Words: evidence.Words,
-		Other: func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
+		Origin:  func(event.Origin) event.Origin { return *evidence.Origin(e, getenv) },
+		Alive:   evidence.Presence,
+		Words:   evidence.Words,
+		Other:   func(owner event.Process) event.Process { return evidence.Other(e.Agent, owner, getenv) },
 	})
 }
 
