@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"beckon/event"
@@ -84,7 +85,8 @@ func StandIn(e *event.Event) string {
 func StandsIn(id string) bool { return strings.HasPrefix(id, standIn) }
 
 // Addressee returns the id of the session that e belongs to although e names none, or "": in the terminal
-// that e names the agent's session that acted last; or the only one in e's directory. A session that is over takes late events, but none that begins a turn. host is the terminal's
+// that e names the agent's session with e's call, or the one that acted last; or the only one in e's
+// directory. A session that is over takes late events, but none that begins a turn. host is the terminal's
 // host if e does not name one.
 func Addressee(sessions []Session, e *event.Event, host string) string {
 	var best *Session
@@ -98,7 +100,7 @@ func Addressee(sessions []Session, e *event.Event, host string) string {
 		if !s.over() {
 			found++
 		}
-		if best == nil || best.over() && !s.over() || best.over() == s.over() && best.acted() < s.acted() {
+		if best == nil || s.nearer(best, e) {
 			best = s
 		}
 	}
@@ -123,5 +125,28 @@ func (s *Session) sitsWhere(e *event.Event, host string) bool {
 	return e.Cwd != "" && s.Cwd == e.Cwd
 }
 
+// nearer reports whether e belongs to s rather than to t.
+func (s *Session) nearer(t *Session, e *event.Event) bool {
+	return cmp.Or(
+		order(!t.over(), !s.over()),
+		order(t.has(e), s.has(e)),
+		cmp.Compare(t.acted(), s.acted()),
+		cmp.Compare(t.ID, s.ID),
+	) < 0
+}
+
 // over reports whether the session has ended or lost its process.
 func (s *Session) over() bool { return s.End.At != 0 || s.Lost.At != 0 }
+
+// has reports whether e belongs to an open call of the session.
+func (s *Session) has(e *event.Event) bool {
+	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
+		switch e.Kind {
+		case event.PermissionRequest:
+			return a.requested(e) != nil
+		case event.PostToolUse, event.PostToolUseFailure, event.PermissionDenied:
+			return a.finished(e) != nil
+		}
+		return false
+	})
+}

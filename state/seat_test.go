@@ -80,7 +80,9 @@ func TestAddressee(t *testing.T) {
 	}
 	over := at("over", "%1", 9)
 	over.End.At = 9
-	all := []Session{at("x", "%1", 3), at("y", "%1", 5), over}
+	calls := at("calls", "%2", 1)
+	calls.Actors = []Actor{{Calls: []Call{{Name: "Bash", Hash: "h", At: 1, Asked: 1, Requested: true}}}}
+	all := []Session{at("x", "%1", 3), at("y", "%1", 5), over, calls, at("z", "%2", 7)}
 	for _, c := range []struct {
 		name, terminal, host, cwd string
 		kind                      event.Kind
@@ -88,6 +90,8 @@ func TestAddressee(t *testing.T) {
 		want                      string
 	}{
 		{"acted last", "%1", "", "", event.Stop, all, "y"},
+		{"has the call", "%2", "", "", event.PostToolUse, all, "calls"},
+		{"no call of it", "%2", "", "", event.Stop, all, "z"},
 		{"another terminal", "%3", "", "/p", event.Stop, all, ""},
 		{"another host's terminal of that name", "%1", "there", "", event.Stop, all, ""},
 		{"several in the directory", "", "", "/p", event.Stop, all, ""},
