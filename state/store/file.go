@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/event/plainfile"
@@ -261,14 +262,16 @@ func (st *Store) Versions(k Key) (file, meter plainfile.Version) {
 // Parallel calls do for every number below n, on all processors: reading small files is mostly system
 // calls, which run in parallel.
 func Parallel(n int, do func(i int)) {
-	var all sync.WaitGroup
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/16)) // for few, more cost more than they save
-	for w := range workers {
-		all.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
-			}
-		})
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			do(int(i))
+		}
 	}
-	all.Wait()
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n/16) - 1 { // for few, workers cost more than they save
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }
