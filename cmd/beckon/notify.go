@@ -276,10 +276,8 @@ func (a *app) askUser(id string) error {
 		}
 		over()
 	}()
-	set := alert.Defaults()
-	set.Channels = dir.Channels(id)
 	var all sync.WaitGroup
-	for _, ch := range a.channels(set, nil) {
+	for _, ch := range a.channels(a.Configured().Alert, nil) {
 		if ch.Ask == nil {
 			continue
 		}

@@ -246,7 +246,7 @@ func TestAskedOnDesktop(t *testing.T) {
 	if told := p.told(t, "held"); len(told) != 1 || told[0] != string(event.PermissionRequest) && told[0] != "permission" {
 		t.Errorf("told of %v", told)
 	}
-	if len(request.In(p.state).Channels(o.ID)) > 0 {
+	if request.In(p.state).StillOpen(&o) {
 		t.Error("the offer is still open")
 	}
 }

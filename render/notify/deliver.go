@@ -102,7 +102,7 @@ func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel
 			others = append(others, c)
 		}
 	}
-	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil {
+	if len(names) == 0 || request.In(d.Store.Dir).Notify(id) != nil {
 		return channels, nil
 	}
 	return others, names

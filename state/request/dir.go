@@ -30,7 +30,7 @@ const (
 	callFile   = "offer.json" // a line for the request; then what the client sent, byte for byte
 	answerFile = "answer.json"
 	shownFile  = "shown"  // a command has shown the whole request
-	notifyFile = "notify" // the channels that are to show it, one per line; see Notify
+	notifyFile = "notify" // it is to be shown with buttons; see Notify
 )
 
 // Dir is the state directory, whose requests are meant.
@@ -333,15 +333,7 @@ func until(most, every time.Duration, is func() bool) bool {
 
 // Notify has the process that waits at a request start the one that shows it to the user with
 // buttons: a button counts only from a child of the process that waits. It works once.
-func (d Dir) Notify(id string, channels []string) error {
-	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
-}
-
-// Channels returns the channels of Notify; none if it was not called.
-func (d Dir) Channels(id string) []string {
-	b, _ := plainfile.ReadFile(d.open(id, notifyFile)) // none: not called
-	return strings.Fields(string(b))
-}
+func (d Dir) Notify(id string) error { return plainfile.Create(d.open(id, notifyFile), nil) }
 
 // DialogWon reports whether the user allowed at the session what the client was given a Deny for: at
 // the same moment, so that only the transcript tells, and not for subagents.

@@ -61,7 +61,7 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 	if r.Headless && r.Kind != request.Reply { // it has no dialog to notice
 		set, err := alert.Read(alert.ConfigPath(f.getenv))
 		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.ev.At) {
-			err = dir.Notify(r.ID, set.Channels)
+			err = dir.Notify(r.ID)
 		}
 		f.st.Log(err)
 	}
