@@ -107,7 +107,7 @@ type Process struct {
 
 // Terminal is the innermost terminal or multiplexer the agent sits in.
 type Terminal struct {
-	Kind string `json:"kind,omitempty"` // tmux, iterm2, kitty, wezterm, zellij, ghostty, vscode, windows-terminal, apple-terminal, ssh, ...
+	Kind string `json:"kind,omitempty"` // tmux, iterm2, kitty, wezterm, zellij, ghostty, vscode, ssh, ...
 	ID   string `json:"id,omitempty"`   // identifies the pane within Kind; never a secret
 
 	Tmux Tmux `json:"tmux,omitzero"` // set when Kind is tmux

@@ -42,7 +42,7 @@ type Event struct {
 	Name  string `json:"name,omitempty"`  // the agent's own name of the event
 	Says  string `json:"says,omitempty"`  // its meaning beyond the kind: a constant of package agents
 	At    Millis `json:"at,omitempty"`    // when the hook process started
-	Via   string `json:"via,omitempty"`   // which entry of the client's started the hook: "plugin", or a name for one of the settings
+	Via   string `json:"via,omitempty"`   // which entry started the hook: "plugin", or a name for one of the settings
 
 	SessionID      string `json:"session_id,omitempty"`
 	PromptID       string `json:"prompt_id,omitempty"`
@@ -58,14 +58,14 @@ type Event struct {
 
 	Source  string `json:"source,omitempty"`  // SessionStart.source, PreCompact.trigger, PostModelSwitch.source
 	Code    string `json:"code,omitempty"`    // by which the user can allow the call of a PermissionDenied once
-	Reason  string `json:"reason,omitempty"`  // SessionEnd.reason, StopFailure.error, PermissionDenied.reason, ElicitationResult.action
+	Reason  string `json:"reason,omitempty"`  // of an end, a failure, a refusal; the action of an ElicitationResult
 	Details string `json:"details,omitempty"` // StopFailure.error_details, PostToolUseFailure.error (first line)
 
 	Prompt        string `json:"prompt,omitempty"`         // UserPromptSubmit.prompt, its head
 	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself
-	Message       string `json:"message,omitempty"`        // last_assistant_message (tail), or the message of a Notification or Elicitation (head)
+	Message       string `json:"message,omitempty"`        // the end of the last message, or the head of a notification's
 	Notification  string `json:"notification,omitempty"`   // notification_type
-	HasBackground bool   `json:"has_background,omitempty"` // background_tasks was present: Background is a snapshot, maybe empty
+	HasBackground bool   `json:"has_background,omitempty"` // Background is a snapshot, maybe empty
 	Background    []Task `json:"background,omitempty"`
 	Crons         int    `json:"crons,omitempty"` // entries of session_crons
 
@@ -100,7 +100,7 @@ type Meaning struct {
 type Tool struct {
 	Name    string `json:"name,omitempty"`
 	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest
-	Hash    string `json:"hash,omitempty"`    // 16 hex digits over the compact tool_input; pairs a PermissionRequest with its call
+	Hash    string `json:"hash,omitempty"`    // of the input, 16 hex digits: pairs a PermissionRequest with its call
 	Summary string `json:"summary,omitempty"` // one line for people: "Bash: npm test"
 	Ms      int64  `json:"ms,omitempty"`      // duration_ms of a finished call
 }

@@ -213,7 +213,8 @@ func (p Part) Apply(on bool) (Change, error) {
 		}
 		time.Sleep(time.Duration(try+1) * applyPause)
 	}
-	return Change{}, failed("editing", p.Path, errBusy, "another program keeps rewriting the file; try again when it is done")
+	return Change{}, failed("editing", p.Path, errBusy,
+		"another program keeps rewriting the file; try again when it is done")
 }
 
 // lockFor locks a directory of records until unlock is called. Its lock file is never removed: two

@@ -76,7 +76,11 @@ func (a *app) suggest(node *kong.Node, args []string, word string) (list []compl
 		}
 		if given < len(node.Positional) {
 			if node.Name == "jump" {
-				list = []completion{{"next", "the next session that needs you"}, {"prev", "the one before"}, {"last", "the end of the queue"}}
+				list = []completion{
+					{"next", "the next session that needs you"},
+					{"prev", "the one before"},
+					{"last", "the end of the queue"},
+				}
 			}
 			list = append(list, a.values(node.Positional[given])...)
 		}

@@ -49,7 +49,8 @@ func (c *notifyTestCmd) Run(a *app) error {
 		return cli.Hint("beckon setup notify chooses one; beckon notify test CHANNEL tries one", "no channel is chosen")
 	}
 	note := notify.Note{Schema: notify.Schema, Kind: state.AlertPermission, Test: true, SessionID: "test",
-		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
+		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon",
+		Since: time.Now().UTC().Truncate(time.Millisecond)}
 	var errs []error
 	for _, ch := range a.channels(set, a.Stdout) {
 		if err := ch.Send(context.Background(), note); err != nil {

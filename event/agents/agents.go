@@ -64,8 +64,8 @@ type Called struct {
 }
 
 // Tools are tools of Claude Code that other agents have in other letters: web_search.
-const Tools = "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep LS Monitor MultiEdit NotebookEdit " +
-	"PowerShell Read Skill TodoWrite ToolSearch WebFetch WebSearch Write"
+const Tools = "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep LS Monitor MultiEdit " +
+	"NotebookEdit PowerShell Read Skill TodoWrite ToolSearch WebFetch WebSearch Write"
 
 // Workdir, as the meaning of an input, is the directory in which the call is made.
 const Workdir = "/cwd"

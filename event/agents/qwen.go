@@ -24,8 +24,9 @@ var qwen = Agent{
 		File:    "settings.json",
 		Shape:   Milliseconds,
 		Events: []string{
-			"SessionStart", "UserPromptSubmit", "PermissionRequest", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
-			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
+			"SessionStart", "UserPromptSubmit", "PermissionRequest", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+			"PostToolBatch", "Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure",
+			"SessionEnd",
 		},
 	},
 	Tools: []Called{

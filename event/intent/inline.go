@@ -66,7 +66,8 @@ func (r *reading) ascii(i, end int) int {
 	case c == '_' && i > 0 && wordByte(r.src[i-1]) && i+1 < end && wordByte(r.src[i+1]):
 		r.put(c, i)
 	case c == '*' || c == '_' || c == '~' || c == '\\':
-	case c == ';' || c == ':' && ended(r.src, i+1, end) || c == '-' && strings.HasSuffix(r.src[:i], " ") && strings.HasPrefix(r.src[i+1:end], " "):
+	case c == ';' || c == ':' && ended(r.src, i+1, end),
+		c == '-' && strings.HasSuffix(r.src[:i], " ") && strings.HasPrefix(r.src[i+1:end], " "):
 		r.part()
 	default:
 		r.space()

@@ -42,7 +42,8 @@ var names = [...]struct {
 	kind           keyKind
 	anywhere, last []string
 }{
-	{passwordKey, []string{"password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "senha"}, []string{"pass", "pwd", "pw"}},
+	{passwordKey, []string{"password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "senha"},
+		[]string{"pass", "pwd", "pw"}},
 	{secretKey, []string{"secret", "token"}, nil},
 	{headerKey, []string{"authorization"}, nil},
 	{secretKey, []string{

@@ -16,7 +16,8 @@ var parts = strings.NewReplacer(
 	"SUDO", `sudo (?:-\S+ )*(?:-[a-zA-Z]*S|--stdin)`,
 	"URL", "\\s\"'`<>\\\\|", // what ends an address
 	"LABEL", `[^-]{0,50}PRIVATE KEY(?: BLOCK)?-----`,
-	"SPACE", "(?:[ \\t\\r\\n\"'`\\\\,>|#*;-]|\\\\[nrt]|\\b\\d{1,6}\\b)*", // what is between lines, and quotes or numbers them
+	// SPACE is what is between lines, and quotes or numbers them.
+	"SPACE", "(?:[ \\t\\r\\n\"'`\\\\,>|#*;-]|\\\\[nrt]|\\b\\d{1,6}\\b)*",
 	"BASE", "[A-Za-z0-9+/=]",
 	"COOKIE", "[^\\s\"'`;\\\\]",
 	"OPAQUE", "[\\w.~+/=%-]",
@@ -47,7 +48,8 @@ var (
 		`|(?:[^/?#:[URL][^/?#:URL]*)?:([^/?#URL]*[^/?#\d.,_URL][^/?#URL]*[/?#][^URL]*)@[a-zA-Z0-9]` + // with a slash
 		`|([^/?#:[URL][^/?#:URL]{19,})@)`}
 
-	privateKey = expression{text: `(-----BEGIN LABEL(?:SPACE(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*)*` +
+	privateKey = expression{text: `(-----BEGIN LABEL` +
+		`(?:SPACE(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*)*` +
 		`(?:(?:SPACEBASE{32,})+(?:SPACEBASE{16,31})?(?:(?:SPACEBASE{1,31})?SPACE-----END LABEL)?` +
 		`|(?:SPACEBASE{1,31}){0,3}SPACE-----END LABEL))`}
 	keyEnd   = expression{text: "(-----END LABEL)"}
@@ -56,19 +58,21 @@ var (
 	// piped is what a program gets that reads a secret from its input.
 	piped = expression{text: `SUDOLINE<<< *` + value +
 		`|(?:echo|printf)ARG* +["']?[^\s:|"']+:([^\s"'|]{3,})["']? *\|LINEchpasswd` +
-		`|(?:echo|printf)ARG* +` + value + `["']? *\|LINE(?:SUDO|passwd LINE--stdin|login LINE--(?:password-stdin|with-token)|` +
+		`|(?:echo|printf)ARG* +` + value + `["']? *\|LINE(?:SUDO|passwd LINE--stdin|` +
+		`login LINE--(?:password-stdin|with-token)|` +
 		`gpg LINE--passphrase-fd 0|openssl LINEstdin|smbpasswd LINE-[a-zA-Z]*s|cryptsetup )`}
 
 	// odd are the keys of Telegram, Twilio (behind the account), Mailchimp and Discord.
-	odd = expression{text: `(\d{8,10}:AA[\w-]{32,})|AC[0-9a-f]{32}["', :]{1,5}([0-9a-f]{32})\b|([0-9a-f]{32}-us\d{1,2})\b` +
-		`|([MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,})`}
+	odd = expression{text: `(\d{8,10}:AA[\w-]{32,})|AC[0-9a-f]{32}["', :]{1,5}([0-9a-f]{32})\b` +
+		`|([0-9a-f]{32}-us\d{1,2})\b|([MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,})`}
 
 	// passLine is a line of a pgpass file.
 	passLine = expression{text: `[\w.-]+:(?:\*|\d{4,}):[^:\s]+:[^:\s]+:([^:\s]*[^:\s\d.,_][^:\s]*)(?:\s|$)`}
 
 	pair        = expression{text: `\([^,\n]*["'], *(?:\\*"([^"\\\n]{4,})|'([^'\n]{4,})')`} // ("user", "password")
 	cookie      = expression{text: "[\\w.-]+=(COOKIE+(?:; ?\\wCOOKIE*)+|COOKIE{8,})"}
-	credentials = expression{text: `(?:(?i:basic|bearer|token|apikey|negotiate|digest|key|jwt|oauth) +([\w.~+/=-]OPAQUE{4,}[\w~+/=%-])` +
+	credentials = expression{text: `(?:` +
+		`(?i:basic|bearer|token|apikey|negotiate|digest|key|jwt|oauth) +([\w.~+/=-]OPAQUE{4,}[\w~+/=%-])` +
 		`|([\w.~+/=-]OPAQUE{14,}[\w~+/=%-]))(?:[^(\w.~+/=%-]|$)`}
 	element = expression{text: `([^<\s]+)</`} // <password>text</password>
 	joint   = expression{text: `%3(?:([Dd])|[Aa])(?:\+|%20)*`}
@@ -84,7 +88,8 @@ var arguments = [...]struct {
 	{[]string{"curl", "http", "https", "xh", "smbclient", "rpcclient", "lftp"}, "auU-", expression{
 		text: `-(?:[a-zA-Z]{0,5}[auU]|-user|-proxy-user|-auth)[ =]*` + login}},
 	{[]string{"skopeo", "buildah", "podman"}, "-", expression{text: `--creds[ =]+` + login}},
-	{[]string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7z", "7za"}, "p", expression{text: `-p` + value}},
+	{[]string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7z", "7za"}, "p", expression{
+		text: `-p` + value}},
 	{[]string{"sshpass", "login", "mongo", "mongosh", "mongodump", "mongorestore"}, "p", expression{text: `-p *` + value}},
 	{[]string{"redis-cli"}, "a-", expression{text: `-(?:a|-pass)[ =]+` + value}},
 	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, "w", expression{text: `-w *` + value}},
@@ -127,7 +132,8 @@ func (r *redactor) argument(i int) (f found) {
 	letters := flag[:max(alnum.span(flag), min(len(flag), 1))]
 	for k := range arguments {
 		a := &arguments[k]
-		if f.mark == "" && strings.ContainsAny(letters, a.flags) && slices.ContainsFunc(a.programs, func(p string) bool { return r.runs(i, p) }) {
+		named := func(program string) bool { return r.runs(i, program) }
+		if f.mark == "" && strings.ContainsAny(letters, a.flags) && slices.ContainsFunc(a.programs, named) {
 			f = r.find(i, &a.expression, markPassword)
 		}
 	}

@@ -155,5 +155,6 @@ func oddLooking(v string) bool {
 }
 
 func isUUID(v string) bool {
-	return len(v) == 36 && strings.Count(v, "-") == 4 && v[8] == '-' && v[23] == '-' && areHex(strings.ReplaceAll(v, "-", ""))
+	dashes := len(v) == 36 && strings.Count(v, "-") == 4 && v[8] == '-' && v[23] == '-'
+	return dashes && areHex(strings.ReplaceAll(v, "-", ""))
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // StatusFields are the fields of a status-line template, as the manual has them.
-var StatusFields = []string{"model", "dir", "branch", "context", "percent", "cost", "limit", "others", "need", "working",
-	"unseen", wrapField}
+var StatusFields = []string{"model", "dir", "branch", "context", "percent", "cost", "limit", "others", "need",
+	"working", "unseen", wrapField}
 
 // DefaultStatus is the status line's template unless configured.
 const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}][  {limit}]{wrap}{others}"

@@ -242,7 +242,8 @@ func (m *model) label() tea.Cmd {
 	if len(rows) == 0 {
 		return nil
 	}
-	m.ask(prompt{label: "label", hint: "Enter labels " + several(rows) + "; no words, no label", enter: func(words string) tea.Cmd {
+	hint := "Enter labels " + several(rows) + "; no words, no label"
+	m.ask(prompt{label: "label", hint: hint, enter: func(words string) tea.Cmd {
 		m.prompt = nil
 		return m.act(rows, state.Action{Kind: state.ActLabel, Label: words}, "labelled "+cmp.Or(words, "no longer"))
 	}})

@@ -238,7 +238,8 @@ func (s *Server) setPush(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	u, err := url.Parse(d.Endpoint)
 	if err != nil || u.Scheme != "https" || u.Host == "" || len(d.Endpoint+d.Keys.Auth+d.Keys.P256dh) > maxAddress {
-		return nil, access.NewFault(http.StatusBadRequest, "bad_endpoint", "a push service's address begins with https://", "")
+		const text = "a push service's address begins with https://"
+		return nil, access.NewFault(http.StatusBadRequest, "bad_endpoint", text, "")
 	}
 	d.Site = "https://" + access.Host(r.Host)
 	s.guard.SetDevice(id, &d)

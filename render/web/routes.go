@@ -66,7 +66,7 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway),
 			"Hold subagents' requests for you while you are away.", "", body{}, access.Status{}},
 		{"GET /api/push", access.Browse, s.getPush, "Whether this browser is told by Web Push.", "", nil, pushState{}},
-		{"POST /api/push", access.Browse, s.setPush, "Tell this browser, or no longer.", "", access.Device{}, access.Status{}},
+		{"POST /api/push", access.Browse, s.setPush, "Tell this browser, or not.", "", access.Device{}, access.Status{}},
 		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
 		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
 		{"GET /api/digest", access.Read, s.getDigest, "What happened while you were away.", "", nil, nil},

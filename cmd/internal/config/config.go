@@ -135,8 +135,8 @@ func (k key) Value(c Config) string {
 }
 
 // Load reads the file at path over the defaults and returns the names of the keys that it
-// sets. A missing file sets none, and so does the path "", without a home. The error joins all errors in the file, with advice;
-// correct keys are in the result nevertheless.
+// sets. A missing file sets none, and so does the path "", without a home. The error joins all
+// errors in the file, with advice; correct keys are in the result nevertheless.
 func Load(path string) (Config, []string, error) {
 	c := Default()
 	data, err := plainfile.ReadFile(path)

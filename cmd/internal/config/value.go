@@ -37,7 +37,8 @@ func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 		if list = nil; json.Unmarshal(data, &list) != nil || list == nil {
 			return "not a list of texts", `a list looks like ["one", "two"]`
 		}
-	} else if bare := strings.TrimSpace(string(data)); slices.Contains(k.OneOf, "true") && (bare == "true" || bare == "false") {
+	} else if bare := strings.TrimSpace(string(data)); slices.Contains(k.OneOf, "true") &&
+		(bare == "true" || bare == "false") {
 		list[0] = bare
 	} else if !text {
 		return "not a text", k.choices()

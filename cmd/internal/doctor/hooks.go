@@ -288,7 +288,8 @@ func switchedOff(path string) string {
 }
 
 // hooksOff matches Codex's feature switched off: in its table, by its whole name, or in a table on one line.
-const hooksOff = `(?m)(?:^\s*\[features\].*\n(?:\s*[^\[\s].*\n|\s*\n)*\s*|^\s*features\.|^\s*features\s*=\s*\{.*\b)hooks\s*=\s*false\b`
+const hooksOff = `(?m)(?:^\s*\[features\].*\n(?:\s*[^\[\s].*\n|\s*\n)*\s*|` +
+	`^\s*features\.|^\s*features\s*=\s*\{.*\b)hooks\s*=\s*false\b`
 
 // installed returns which version of an agent is installed, if known.
 func installed(ag *agents.Agent) string {

@@ -75,7 +75,8 @@ func roundTrip(e installer.Entry) (median, least time.Duration, err error) {
 
 // trip sends one event, and looks for its session in dir.
 func trip(e installer.Entry, dir, id string) error {
-	p := run.Program{Argv: append([]string{e.Program}, e.Args...), Env: []string{"BECKON_STATE_DIR=" + dir}, Limit: tripWait,
+	p := run.Program{Argv: append([]string{e.Program}, e.Args...), Limit: tripWait,
+		Env: []string{"BECKON_STATE_DIR=" + dir},
 		Stdin: strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`,
 			id, filepath.ToSlash(dir)))}
 	out, err := p.Output(context.Background())
@@ -130,6 +131,8 @@ func (d *doctor) latency() {
 		term.Plural(len(runs), "hook"), of(50), of(99), of(100), slow.event, cli.ShortID(slow.session),
 		time.UnixMilli(slow.at).Format("2006-01-02 15:04:05")).Figures = figures{
 		"hooks": len(runs), "p50_ms": of(50), "p99_ms": of(99),
-		"slowest": figures{"ms": of(100), "event": slow.event, "session_id": slow.session, "at": event.Millis(slow.at).Time()},
+		"slowest": figures{
+			"ms": of(100), "event": slow.event, "session_id": slow.session, "at": event.Millis(slow.at).Time(),
+		},
 	}
 }

@@ -75,7 +75,8 @@ func (c *Cmd) Run(a *cli.App) error {
 		}
 	}
 	// Files that root writes into the home of whoever called sudo are root's, and hooks could not write to them.
-	if me, err := user.Current(); err == nil && me.Uid == "0" && a.Getenv("SUDO_UID") != "" && me.HomeDir != a.Getenv("HOME") {
+	sudo := a.Getenv("SUDO_UID") != ""
+	if me, err := user.Current(); err == nil && me.Uid == "0" && sudo && me.HomeDir != a.Getenv("HOME") {
 		return cli.Hint("run it without sudo", "what is set up in %s would belong to root", a.Getenv("HOME"))
 	}
 	m := &machine{App: a, Cmd: *c, client: installer.FindClient(a.ClaudeDir())}

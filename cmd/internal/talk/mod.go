@@ -41,7 +41,7 @@ type modSession struct {
 	What    string       `json:"what,omitempty"`
 	Needs   bool         `json:"needs"`
 	Request string       `json:"offer,omitempty"` // the request that can be answered from elsewhere
-	Popup   []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, without what runs there
+	Popup   []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in
 }
 
 // Run prints it.

@@ -16,9 +16,9 @@ const hole = shell.Hole
 // What programs do with the files among their words.
 const (
 	// namers only name files: they show none of what is in them.
-	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
-		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill code subl open xdg-open " +
-		"Test-Path Get-ChildItem gci dir"
+	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink " +
+		"mkdir touch chmod chown tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill " +
+		"pkill code subl open xdg-open Test-Path Get-ChildItem gci dir"
 	// writesAll and writesLast change the files among their words: all of them, or the last.
 	writesAll = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del " +
 		"Set-Content Add-Content Clear-Content Out-File Tee-Object New-Item ni sc ac"
@@ -304,8 +304,8 @@ func isPath(text string) bool {
 
 // pathNames are the names for a file in a tool's input. MCP servers use others, too, and what ends in path.
 const pathNames = "file_path notebook_path path"
-const serverNames = "paths file files filename file_name source destination src dst from to target directory dir root uri uris " +
-	"url file_uri resource output_file input_file"
+const serverNames = "paths file files filename file_name source destination src dst from to target directory dir " +
+	"root uri uris url file_uri resource output_file input_file"
 
 // toolFiles returns the files that a tool's input names.
 func (c *Call) toolFiles() (list []file) {

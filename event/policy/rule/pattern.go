@@ -39,7 +39,8 @@ const (
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
 	clusters = "kubectl oc k kubecolor"
 	// scriptRunners run the scripts of packages, as npm does.
-	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently node deno"
+	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently " +
+		"node deno"
 )
 
 // families are programs that take the same words: a rule on one is a rule on all, but see isProgram.

@@ -26,8 +26,8 @@ type search struct {
 const (
 	copiers      = "tar zip cp scp rsync" // they copy what is in folders, or put it into an archive
 	searchers    = "grep egrep fgrep rg ag ack"
-	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir " +
-		"--max-count --context"
+	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude " +
+		"--exclude-dir --max-count --context"
 	// chosen have a pattern of the names that are searched as their value.
 	chosen = "-g --glob --iglob --include"
 	// untold are flags whose choice of names is not told here, and those that show no text.

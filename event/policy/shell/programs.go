@@ -8,18 +8,18 @@ import (
 // The programs that are known, and only by what they do with their words.
 const (
 	// Carriers run a program that any later word names.
-	Carriers = "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf " +
-		"setsid cmd chroot unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs parallel busybox toybox " +
-		"systemd-run strace ltrace perf valgrind caffeinate faketime proxychains proxychains4 torsocks torify xvfb-run " +
-		"dbus-run-session fakeroot unbuffer rlwrap corepack Start-Process dotenv dotenvx cross-env env-cmd npx bunx pnpx pnpm yarn bun uvx bundle mise " +
-		"aws-vault then do noglob nocorrect winpty arch setarch prlimit tini chronic entr watchexec nodemon hyperfine bwrap " +
-		"firejail ssh-agent coproc sem -"
+	Carriers = "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf setsid cmd chroot " +
+		"unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs parallel busybox toybox systemd-run " +
+		"strace ltrace perf valgrind caffeinate faketime proxychains proxychains4 torsocks torify xvfb-run " +
+		"dbus-run-session fakeroot unbuffer rlwrap corepack Start-Process dotenv dotenvx cross-env env-cmd npx bunx pnpx " +
+		"pnpm yarn bun uvx bundle mise aws-vault then do noglob nocorrect winpty arch setarch prlimit tini chronic entr " +
+		"watchexec nodemon hyperfine bwrap firejail ssh-agent coproc sem -"
 	// textual programs run nothing that they name.
-	textual = "echo printf grep egrep fgrep rg ag ack cat head tail less more ls stat test [ file du df wc sort uniq cut tr sed jq " +
-		"yq diff comm cmp touch mkdir cp mv rm ln chmod chown tar zip unzip tree which type whereis man tldr help hash alias " +
-		"unalias export set read history basename dirname realpath readlink base64 md5sum notify-send logger say vim vi nano " +
-		"code open curl wget scp rsync git gh glab pip pip3 brew apt apt-get apt-cache dnf yum apk pacman psql mysql sqlite3 " +
-		"ssh-keygen ssh-add createdb redis-cli mongosh tee xxd declare local svn hg"
+	textual = "echo printf grep egrep fgrep rg ag ack cat head tail less more ls stat test [ file du df wc sort uniq " +
+		"cut tr sed jq yq diff comm cmp touch mkdir cp mv rm ln chmod chown tar zip unzip tree which type whereis man tldr " +
+		"help hash alias unalias export set read history basename dirname realpath readlink base64 md5sum notify-send " +
+		"logger say vim vi nano code open curl wget scp rsync git gh glab pip pip3 brew apt apt-get apt-cache dnf yum apk " +
+		"pacman psql mysql sqlite3 ssh-keygen ssh-add createdb redis-cli mongosh tee xxd declare local svn hg"
 	// carriesText are those of textual of which some flags have lines, and ssh.
 	carriesText = "alias git ssh tar rsync sort wget zip"
 	// Shells are programs that read command lines.
@@ -27,14 +27,14 @@ const (
 	// Languages are interpreters.
 	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk"
 	// liners take command lines as words.
-	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine at " +
-		"batch nodemon " + assigners
+	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm " +
+		"hyperfine at batch nodemon " + assigners
 	// assigners run the values of NAME=value among their words, too.
 	assigners = "make just rake gradle alias"
 	// Managers run the scripts of a package; a word among managerWords is none.
 	Managers     = "npm pnpm yarn bun"
-	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated create init " +
-		"publish version config cache pack ci test exec dlx x run run-script workspace workspaces login"
+	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated " +
+		"create init publish version config cache pack ci test exec dlx x run run-script workspace workspaces login"
 	// Finders run programs for the files that they find.
 	Finders     = "find fd fdfind"
 	finderFlags = "-exec -execdir -ok -okdir -x -X --exec --exec-batch"

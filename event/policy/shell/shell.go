@@ -150,7 +150,8 @@ var powerSyntax = sync.OnceValue(func() *regexp.Regexp {
 var powerVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}|\$[\w:]*`) })
 
 // powerSigns are typographic signs that PowerShell takes for its own.
-var powerSigns = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u2013", "-", "\u2014", "-", "\u2015", "-")
+var powerSigns = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`,
+	"\u2013", "-", "\u2014", "-", "\u2015", "-")
 
 const shellVariable = "$${_}"
 

@@ -72,7 +72,8 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 		return nil, errors.New("the payload is not an object")
 	}
 	named := d.members(given)
-	for _, name := range strings.Fields("cwd transcript_path permission_mode prompt last_assistant_message source reason tool_use_id") {
+	const kept = "cwd transcript_path permission_mode prompt last_assistant_message source reason tool_use_id"
+	for name := range strings.FieldsSeq(kept) {
 		if v := named.Text(name); v.Exists() {
 			out[name] = json.RawMessage(v.Raw)
 		}

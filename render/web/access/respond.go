@@ -35,7 +35,8 @@ func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f, f.Answer
 func JSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"Internal processing error"}}`)
+		status = http.StatusInternalServerError
+		b = []byte(`{"error":{"code":"internal","message":"Internal processing error"}}`)
 	}
 	switch status {
 	case http.StatusUnauthorized:
