@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,8 +71,7 @@ func pinned(pin string) *tls.Config {
 
 // Pin identifies the public key of a certificate.
 func Pin(key []byte) string {
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(key))
 }
 
 // Permissions are the subjects that a server must let an access publish on and subscribe to, and no
@@ -103,9 +101,9 @@ const (
 	retry    = time.Second
 )
 
-// ping is the interval of pings on an idle connection; after two without an answer it counts
-// as dead. Tests use less.
-var ping = 10 * time.Second
+// ping is the interval of pings on an idle connection, which counts as dead after two without an answer, and
+// beat is Beat. Tests use less.
+var ping, beat = 10 * time.Second, Beat
 
 // dial connects to the server of an access, and keeps trying while it is away. wake receives
 // when a connection was made or lost.

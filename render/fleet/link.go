@@ -34,9 +34,6 @@ type Link struct {
 // pause is the least time between two values.
 const pause = 200 * time.Millisecond
 
-// beat is Beat, but in tests.
-var beat = Beat
-
 // Run publishes the rows until ctx ends. It waits for a server that is away, and returns an
 // error only for an access that cannot work.
 func (l Link) Run(ctx context.Context, rows <-chan []render.Row) (err error) {

@@ -38,9 +38,8 @@ const (
 	targets = "make rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
 	clusters = "kubectl oc k kubecolor"
-	// scriptRunners run the scripts of packages, as npm does.
-	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently " +
-		"node deno"
+	// scripters run the scripts of packages, as npm does.
+	scripters = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently node deno"
 )
 
 // families are programs that take the same words: a rule on one is a rule on all, but see isProgram.
@@ -50,7 +49,7 @@ var families = []string{
 	"docker podman nerdctl docker-compose podman-compose",
 	"rails rake",
 	shell.Shells + " " + shell.Evaluators,
-	scriptRunners,
+	scripters,
 }
 
 // family returns the programs that an entry on one may mean.
@@ -185,7 +184,7 @@ func (p *Pattern) isProgram(c *shell.Command, place shell.Place) bool {
 		return p.feeds != nil && (other || script)
 	case p.program == "Remove-Item":
 		return shell.In("rm ri del rd rmdir erase", strings.ToLower(name))
-	case shell.In(scriptRunners, p.program): // npm run x is turbo x
+	case shell.In(scripters, p.program): // npm run x is turbo x
 		return other && p.program == "npm" && (p.first() == "run" || p.first() == "publish" && shell.In(shell.Managers, name))
 	default:
 		return other
@@ -245,7 +244,7 @@ func givenTo(c *shell.Command, at int) bool {
 		slices.ContainsFunc(c.Words[:at], func(w string) bool { return shell.In(givers, shell.Base(w)) })
 }
 
-// scripted returns the words behind one of scriptRunners as those behind npm: run, and a script.
+// scripted returns the words behind one of scripters as those behind npm: run, and a script.
 func scripted(name string, tail []string) []string {
 	if len(tail) > 1 && tail[0] == "workspace" { // yarn workspace api deploy
 		tail = tail[2:]
@@ -270,7 +269,7 @@ func scripted(name string, tail []string) []string {
 
 // hasWords reports whether the words and flags behind a program are the pattern's, and what is not certain.
 func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, unsure string) {
-	script := shell.In(scriptRunners, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
+	script := shell.In(scripters, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
 	switch {
 	case script:
 		tail = scripted(name, tail)
@@ -296,7 +295,8 @@ func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, uns
 			switch {
 			case same(got):
 				found = true
-			case emptied(want.text, got):
+			case shell.In("/ /*", want.text) && strings.HasPrefix(got, hole) &&
+				shell.In("/ /* /.", strings.ReplaceAll(got, hole, "")):
 				found, unsure = true, "a variable in "+strings.ReplaceAll(got, hole, "$…")+" may be empty"
 			case script && i == 1 && shell.In(shell.Managers, name) && !o.behind[at]: // words behind a script are its own
 				return false, ""

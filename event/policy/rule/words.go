@@ -8,11 +8,6 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// emptied reports whether a word is / or /* if its variables are empty.
-func emptied(want, got string) bool {
-	return shell.In("/ /*", want) && strings.HasPrefix(got, hole) && shell.In("/ /* /.", strings.ReplaceAll(got, hole, ""))
-}
-
 // operands are the words behind a program, sorted.
 type operands struct {
 	tail   []string // all of them

@@ -35,8 +35,7 @@ func (h Prompt) Ask(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	})
 	question += "\n\nThe event is " + string(c.Event) + ". Begin your answer with ALLOW, BLOCK or CONTINUE."
 	if size > maxQuestion {
-		const text = "the event has %d bytes to judge, %d are too many for a model"
-		return wire.Outcome{Err: fmt.Errorf(text, size, maxQuestion)}
+		return wire.Outcome{Err: fmt.Errorf("the event has %d bytes to judge, of at most %d", size, maxQuestion)}
 	}
 	o.Decision, o.Reason, o.Err = h.ask(ctx, question)
 	o.Output, o.Attempts = o.Reason, 1
