@@ -328,3 +328,18 @@ func TestQuietCallsNeedNoSibling(t *testing.T) {
 		}
 	}
 }
+
+// The user is told once of what is wrong with a policy, on a file system without hard links, too.
+func TestNoticeWithoutHardLinks(t *testing.T) {
+	dir, env := policied(t)
+	if err := writeText(filepath.Join(dir, "etc", "beckon", "policy.json"), "{"); err != nil {
+		t.Fatal(err)
+	}
+	args := "-f -qq -o /dev/null -e inject=?link,linkat:error=EPERM " + program(t, "beckon-hook") + " PreToolUse"
+	for i, want := range []int{1, 0} {
+		got := answered(t, need.Program(t, "strace"), env, args, forced)
+		if strings.Count(got, "NOTHING of it is in force") != want {
+			t.Errorf("hook %d: %q", i+1, got)
+		}
+	}
+}
