@@ -87,20 +87,29 @@ func (h *Hook) checkRule(all []*Hook, warn warning) {
 	}
 }
 
-// spelling warns about a word that the entries and examples of all rules and packs write differently.
+// spelling warns about a word that the entries and examples of all rules and packs write differently: the program, or
+// a word behind the same program.
 func spelling(entry string, all []*Hook, warn warning) {
-	known := packed()
+	lines := packed()
 	for _, h := range all {
 		if r := h.Spec.Rule; r != nil {
-			known = slices.Concat(known, r.Match.Commands, r.Examples)
+			lines = slices.Concat(lines, r.Match.Commands, r.Examples)
 		}
 	}
-	known = slices.DeleteFunc(slices.Clone(known), func(line string) bool { return line == entry })
-	known = strings.Fields(strings.Join(known, " "))
-	for i, w := range strings.Fields(entry) {
-		if _, err := exec.LookPath(w); i > 0 || err != nil && !shell.IsKnown(w) {
-			misspelt(entry, w, known, warn)
+	words := strings.Fields(entry)
+	var programs, known []string
+	for _, line := range lines {
+		if other := strings.Fields(line); line != entry && len(other) > 0 {
+			if programs = append(programs, other[0]); other[0] == words[0] {
+				known = append(known, other[1:]...)
+			}
 		}
+	}
+	if _, err := exec.LookPath(words[0]); err != nil && !shell.IsKnown(words[0]) {
+		misspelt(entry, words[0], programs, warn)
+	}
+	for _, w := range words[1:] {
+		misspelt(entry, w, known, warn)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestCheckIsQuiet(t *testing.T) {
 		hooks("PreToolUse", `{"if":"Bash(rm *)","hooks":[{"type":"command","command":"x"}]},{"if":"MyTool","hooks":[{"type":"command","command":"x"}]}`),
 		`{"servers":[{"server_url":"http://127.0.0.1:8080/hook"}]}`,
 		`{"deny":["Bash(git push *)","Read(./.env)","WebFetch"],"allow":["Bash(npm test --silent *)"]}`,
-		one(`{"type":"rule","decision":"deny","reason":"r","commands":["git pull","docker images","docker image rm","kubectl delete pod","npm install","gh pr view","aws s3 cp","make build","acme up --all","terraform plan","cargo test","git commit --amend","git push --force-with-lease","HUSKY=0 git commit","curl | sh","rm -rf *"]}`),
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["git pull","docker images","docker image rm","kubectl delete pod","npm install","gh pr view","aws s3 cp","make build","acme up --all","terraform plan","cargo test","git commit --amend","git push --force-with-lease","HUSKY=0 git commit","curl | sh","rm -rf *","acme deploy --env prod"]}`),
 	} {
 		if found := Check(Merge(decoded(t, text))); len(found) > 0 {
 			t.Errorf("%s: %v", text, found)
