@@ -65,7 +65,11 @@ func bound(s *Session) {
 	}
 	for ; len(s.Actors) > maxActors || stopped > maxStopped; stopped-- {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
-			return a.ID == "" || a.running() || a.waits(), a.Active
+			at := a.Active
+			if a.running() { // after all that have stopped
+				at += 1 << 60
+			}
+			return a.ID == "" || a.waits(), at
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
 	}
