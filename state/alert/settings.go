@@ -110,20 +110,23 @@ func CheckHours(s string) error {
 	return nil
 }
 
-// minutes returns the beginning and the end in minutes since midnight. At 24:00 the next day begins.
+// minutes returns the beginning and the end in minutes since midnight.
 func (h Hours) minutes() (from, to int, ok bool) {
 	begin, end, _ := strings.Cut(string(h), "-")
 	a, errBegin := time.Parse("15:04", strings.TrimSpace(begin))
-	b, errEnd := time.Parse("15:04", strings.TrimSpace(strings.Replace(end, "24:00", "00:00", 1)))
-	return a.Hour()*60 + a.Minute(), b.Hour()*60 + b.Minute(), errBegin == nil && errEnd == nil
+	b, errEnd := time.Parse("15:04", strings.TrimSpace(end))
+	if to = b.Hour()*60 + b.Minute(); strings.TrimSpace(end) == "24:00" {
+		to, errEnd = 24*60, nil
+	}
+	return a.Hour()*60 + a.Minute(), to, errBegin == nil && errEnd == nil
 }
 
 // Contain reports whether t, in its own time zone, is within the hours. If they end when they begin,
-// it always is.
+// it never is.
 func (h Hours) Contain(t time.Time) bool {
 	from, to, ok := h.minutes()
 	m := t.Hour()*60 + t.Minute()
-	if from < to {
+	if from <= to {
 		return ok && from <= m && m < to
 	}
 	return ok && (m >= from || m < to)
