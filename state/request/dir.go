@@ -272,8 +272,11 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 	if !IsID(id) {
 		return a, false
 	}
-	if b, err := plainfile.ReadFile(d.open(id, answerFile)); err == nil && json.Unmarshal(b, &a) == nil {
-		return a, true
+	// The second is what a process of an earlier version kept.
+	for _, path := range [...]string{d.open(id, answerFile), d.done(id, answerFile)} {
+		if b, err := plainfile.ReadFile(path); err == nil && json.Unmarshal(b, &a) == nil {
+			return a, true
+		}
 	}
 	out, _ := d.Outcome(id, 0)
 	return out.Answer, out.Answer.Word != ""
@@ -305,7 +308,9 @@ func (d Dir) Close(id, why string) bool {
 	if err == nil {
 		err = cmp.Or(os.MkdirAll(d.done(), dirMode), plainfile.Create(d.done(id), b))
 	}
-	_ = os.RemoveAll(d.open(id)) // what stays is removed by Sweep
+	gone := d.open("." + id) // at once: no other answer may take the place of one that is removed
+	_ = os.Rename(d.open(id), gone)
+	_ = errors.Join(os.RemoveAll(gone), os.RemoveAll(d.open(id))) // what stays is removed by Sweep
 	return err == nil
 }
 
@@ -316,6 +321,9 @@ func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
 	}
 	known = until(wait, 5*time.Millisecond, func() bool {
 		b, err := plainfile.ReadFile(d.done(id))
+		if err != nil { // an earlier version waited: it keeps a directory
+			b, err = plainfile.ReadFile(d.done(id, "outcome.json"))
+		}
 		return err == nil && json.Unmarshal(b, &out) == nil
 	})
 	return out, known

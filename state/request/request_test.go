@@ -3,8 +3,10 @@ package request
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -238,11 +240,71 @@ func TestClosedWithoutTexts(t *testing.T) {
 	if !d.Close(o.ID, "") {
 		t.Fatal("it was closed before")
 	}
-	if left, err := filepath.Glob(d.done(o.ID, ".*")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(d.OpenDir()); err != nil || len(left) > 0 {
 		t.Errorf("left %q, %v", left, err)
 	}
 	if by, ok := d.Answered(o.ID); !ok || by.By != a.By || by.Word != Deny || by.Message != "" {
 		t.Errorf("kept %+v, %v", by, ok)
+	}
+}
+
+// While a request is removed, nobody can put another answer in the place of the one that counted.
+func TestClosedAtOnce(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	if err := d.Give(allow(o), now); err != nil {
+		t.Fatal(err)
+	}
+	part := filepath.Join(t.TempDir(), "part")
+	if err := os.WriteFile(part, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2000 { // it takes a while to remove them
+		if err := os.WriteFile(d.open(o.ID, ".new-"+strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := make(chan bool)
+	go func() {
+		for {
+			err := os.Link(part, d.open(o.ID, answerFile))
+			if !errors.Is(err, fs.ErrExist) {
+				second <- err == nil
+				return
+			}
+		}
+	}()
+	if !d.Close(o.ID, "") || <-second {
+		t.Error("a second answer was accepted")
+	}
+}
+
+// What an earlier version's process kept of a request that it closed is read, and swept.
+func TestClosedByEarlierVersion(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	o := made(t, d, Permission, write, now)
+	a := allow(o)
+	if err := d.Give(a, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(d.done(), 0o700), os.Remove(d.open(o.ID, callFile)),
+		os.Rename(d.open(o.ID), d.done(o.ID)),
+		os.WriteFile(d.done(o.ID, "outcome.json"), []byte(`{"taken":true,"at":1}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if out, known := d.Outcome(o.ID, 0); !known || !out.Taken {
+		t.Errorf("became %+v, %v", out, known)
+	}
+	var taken *TakenError
+	if id, became := d.Past(o.ID[:6]); id != o.ID || !errors.As(became, &taken) || taken.By.By != a.By {
+		t.Errorf("%q became %v", id, became)
+	}
+	if d.Close(o.ID, WhyCall) {
+		t.Error("it is closed twice")
+	}
+	made(t, d, Permission, write, now.Add(2*kept))
+	if _, err := os.Stat(d.done(o.ID)); err == nil {
+		t.Error("it is kept for ever")
 	}
 }
 
