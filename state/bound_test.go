@@ -2,6 +2,7 @@ package state
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"beckon/event"
@@ -28,5 +29,15 @@ func TestBoundKeepsWhoWaits(t *testing.T) {
 	}
 	if st := s.ByHooks(at + 1000); st.State != Permission || len(s.Actors) != maxActors {
 		t.Errorf("%s with %d actors", st.State, len(s.Actors))
+	}
+}
+
+// Thousands of events that came late, whose names the session keeps for a moment, cut none of its texts.
+func TestBoundKeepsTextsOfLateSession(t *testing.T) {
+	names := strings.Repeat("1750000000000-1-x.json ", 4000)
+	s := Session{Schema: Schema, ID: "s", Seq: 1, Cwd: "/home/u/projects/a-rather-long-name", Late: names}
+	var got Session
+	if err := got.DecodeJSON(AppendJSON(nil, &s)); err != nil || got.Cwd != s.Cwd || got.Late != s.Late {
+		t.Errorf("%q, %d bytes of names, %v", got.Cwd, len(got.Late), err)
 	}
 }

@@ -18,7 +18,7 @@ var ErrNewerSchema = errors.New("session file of a newer version")
 // AppendJSON appends s as one line of JSON, without a newline, of less than 64 KiB.
 func AppendJSON(dst []byte, s *Session) []byte {
 	b := jsonenc.Append(dst, s)
-	for most := 256; len(b)-len(dst) > maxSize && most > 8; most /= 4 {
+	for most := 256; len(b)-len(dst)-len(s.Late) > maxSize && most > 8; most /= 4 {
 		b = jsonenc.Append(dst, s.shortened(most))
 	}
 	return b
