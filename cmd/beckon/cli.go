@@ -242,6 +242,10 @@ func renamed(args []string) (now []string, was string) {
 	for n := min(2, len(args)); n > 0; n-- {
 		was := strings.Join(args[:n], " ")
 		if is, ok := renamings[was]; ok {
+			ofAgent := func(arg string) bool { return strings.HasPrefix(arg, "--agent") }
+			if was == "install" && slices.ContainsFunc(args, ofAgent) { // not Claude Code's hooks, too
+				is = "setup"
+			}
 			return append(strings.Fields(is), args[n:]...), was
 		}
 	}

@@ -25,7 +25,7 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 	if c.Man {
 		return a.man(k)
 	}
-	if len(c.Topic) == 0 {
+	if len(c.Topic) == 0 || c.Topic[0] == "version" { // which is a flag now
 		a.usage()
 		return nil
 	}

@@ -145,6 +145,28 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// An earlier command line means the same: with an agent, not Claude Code's hooks, too.
+func TestRenamed(t *testing.T) {
+	for was, want := range map[string]string{
+		"install":                         "setup hooks",
+		"install --yes --scope project":   "setup hooks --yes --scope project",
+		"install --statusline":            "setup hooks statusline",
+		"install --agent codex --yes":     "setup --agent codex --yes",
+		"install --agent=codex":           "setup --agent=codex",
+		"install --dry-run --agent codex": "setup --dry-run --agent codex",
+		"uninstall --agent codex":         "setup --undo --agent codex",
+		"seen --pane %1":                  "mark --seen --pane %1",
+		"list":                            "list",
+	} {
+		if now, _ := renamed(strings.Fields(was)); strings.Join(now, " ") != want {
+			t.Errorf("%s: %q, want %q", was, now, want)
+		}
+	}
+	if got := begin("help version", map[string]string{"HOME": t.TempDir()}); got.code != cli.ExitOK || got.out == "" {
+		t.Errorf("help of a command that is a flag now: exit code %d, %s", got.code, got.errors)
+	}
+}
+
 // TestNoHome: what needs no file of the user's works without a home, and what does says how to
 // give it one.
 func TestNoHome(t *testing.T) {

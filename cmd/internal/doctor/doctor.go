@@ -48,13 +48,14 @@ const (
 // doctor gathers findings.
 type doctor struct {
 	*cli.App
-	client   installer.Client
-	settings []installer.File // Claude Code's settings, and its plugins that have the hooks
-	hooks    []setup.Step     // those that put hooks into the user's own settings
-	plugins  []string         // directories of its plugins that are switched on
-	seen     []state.Seen     // the live sessions
-	unseen   error            // why they cannot be read
-	findings []*finding
+	client    installer.Client
+	settings  []installer.File // Claude Code's settings, and its plugins that have the hooks
+	hooks     []setup.Step     // those that put hooks into the user's own settings
+	elsewhere []string         // other settings files that have the hooks, as a project's
+	plugins   []string         // directories of its plugins that are switched on
+	seen      []state.Seen     // the live sessions
+	unseen    error            // why they cannot be read
+	findings  []*finding
 }
 
 // examine runs all checks: first of what others depend on.

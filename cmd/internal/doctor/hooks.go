@@ -44,7 +44,7 @@ func (d *doctor) claude() {
 
 // inspect reads the settings of all scopes.
 func (d *doctor) inspect() {
-	d.hooks = setup.Hooks(d.App, d.client)
+	d.hooks, d.elsewhere = setup.Hooks(d.App, d.client)
 	var targets []installer.Target
 	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
 		targets = append(targets, setup.Settings(d.App, scope))
@@ -71,13 +71,14 @@ func (d *doctor) inspectPlugins() {
 	}
 }
 
-// Installed reports whether any settings or plugins here have the hooks; those of Claude Code that cannot be
-// read count as having them.
+// Installed reports whether any settings or plugins have the hooks, those of a project elsewhere, too; those
+// of Claude Code that cannot be read count as having them.
 func Installed(a *cli.App) bool {
 	d := &doctor{App: a}
 	d.inspect()
 	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
-	if slices.ContainsFunc(d.settings, has) || slices.ContainsFunc(d.hooks, func(s setup.Step) bool { return s.On }) {
+	on := func(s setup.Step) bool { return s.On }
+	if len(d.elsewhere) > 0 || slices.ContainsFunc(d.settings, has) || slices.ContainsFunc(d.hooks, on) {
 		return true
 	}
 	d.client = installer.FindClient(a.ClaudeDir())

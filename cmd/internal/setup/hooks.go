@@ -46,11 +46,11 @@ func (m *machine) set(f installer.File) installer.Set {
 }
 
 // Hooks returns the steps that put hooks into the user's own settings, first those of Claude Code. Entries
-// that are there keep their program.
-func Hooks(a *cli.App, c installer.Client) []Step {
+// that are there keep their program. rest are other settings files that have the hooks, as a project's.
+func Hooks(a *cli.App, c installer.Client) (all []Step, rest []string) {
 	m := &machine{App: a, client: c, keep: true}
-	others, _ := m.accounts()
-	return slices.Concat([]Step{m.hookStep("hooks", "", Settings(a, installer.User), nil)}, others, m.agents())
+	others, rest := m.accounts()
+	return slices.Concat([]Step{m.hookStep("hooks", "", Settings(a, installer.User), nil)}, others, m.agents()), rest
 }
 
 // accounts returns the steps of Claude Code's other accounts on this machine, each with a directory of its
