@@ -131,6 +131,9 @@ func DialOnce(a Credential, more ...nats.Option) (*nats.Conn, error) {
 	opts := append(more, nats.Timeout(patience))
 	if a.Seed != "" {
 		pair, err := nkeys.FromSeed([]byte(a.Seed))
+		if err == nil && a.Key == "" { // a token of an earlier version has only the seed
+			a.Key, err = pair.PublicKey()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}

@@ -245,16 +245,30 @@ func number(r *http.Request, name string, usual, most int) (int, error) {
 const (
 	daysDefault = 7
 	daysMax     = 400
+	// readWait is how long a request waits while others read: then there is time to respond.
+	readWait = 10 * time.Second
 )
+
+var errReading = access.NewFault(http.StatusServiceUnavailable, "busy", "others read all that was recorded", "")
+
+// readAll calls f, which reads all that was recorded, when nobody else does, and not for a client that
+// has gone.
+func (s *Server) readAll(r *http.Request, f func() (any, error)) (any, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), readWait)
+	defer cancel()
+	if s.reading.Acquire(ctx, 1) != nil {
+		return nil, errReading
+	}
+	defer s.reading.Release(1)
+	return f()
+}
 
 func (s *Server) getStats(_ http.ResponseWriter, r *http.Request) (any, error) {
 	days, err := number(r, "days", daysDefault, daysMax)
 	if err != nil {
 		return nil, err
 	}
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	return s.o.Stats(days)
+	return s.readAll(r, func() (any, error) { return s.o.Stats(days) })
 }
 
 func (s *Server) getTimeline(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -263,15 +277,11 @@ func (s *Server) getTimeline(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, access.NewFault(http.StatusBadRequest, "bad_date",
 			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	return s.o.Timeline(date)
+	return s.readAll(r, func() (any, error) { return s.o.Timeline(date) })
 }
 
-func (s *Server) getDigest(http.ResponseWriter, *http.Request) (any, error) {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	return s.o.Digest()
+func (s *Server) getDigest(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.readAll(r, s.o.Digest)
 }
 
 func (s *Server) getConfig(http.ResponseWriter, *http.Request) (any, error) { return s.o.Config() }

@@ -78,7 +78,7 @@ type Server struct {
 	large    *semaphore.Weighted // bytes of bodies that are not small
 	deciding *semaphore.Weighted // events for the policy that ask for a decision
 	noting   *semaphore.Weighted // all others, so that they never take the place of a question
-	reading  sync.Mutex          // held by what reads all that was recorded, one at a time
+	reading  *semaphore.Weighted // what reads all that was recorded, one at a time
 
 	ctx context.Context // ends when the server stops
 }
@@ -103,6 +103,7 @@ func New(o Options) *Server {
 		large:    semaphore.NewWeighted(maxBody),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
+		reading:  semaphore.NewWeighted(1),
 	}
 	s.guard = access.New(access.Options{
 		Token:   o.Token,

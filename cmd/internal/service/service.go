@@ -78,7 +78,7 @@ func (u Unit) service(goos, program string, getenv func(string) string) (path, t
 	set := slices.DeleteFunc([]string{"BECKON_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"},
 		func(name string) bool { return getenv(name) == "" })
 	var b strings.Builder
-	err = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote, "env": getenv}).Parse(form)).
+	err = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote, "word": word, "env": getenv}).Parse(form)).
 		Execute(&b, struct {
 			Unit
 			Set []string
@@ -90,3 +90,6 @@ func (u Unit) service(goos, program string, getenv func(string) string) (path, t
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`).Replace(s) + `"`
 }
+
+// word quotes a word of a command, in which systemd would replace variables.
+func word(s string) string { return strings.ReplaceAll(quote(s), "$", "$$") }
