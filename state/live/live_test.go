@@ -394,3 +394,13 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A session whose file was removed while it was looked at keeps its id, and what was just seen.
+func TestFoldOfRemovedSession(t *testing.T) {
+	r := NewReader(store.Open(t.TempDir()), "")
+	turn := state.Turn{Actor: state.SpeakerAgent, Text: "All is done.", At: 5, Source: state.TimeTranscript}
+	s := state.Session{Schema: state.Schema, ID: "s", Seq: 3}
+	if r.fold(&s, store.Update{Turns: []state.Turn{turn}}, state.Change{At: 5, Turn: &turn}) || s.ID != "s" || s.Seq != 3 {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -51,7 +51,7 @@ func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 func (r *Reader) fold(s *state.Session, u store.Update, c state.Change) bool {
 	u.Wait = foldWait
 	res, err := r.st.Fold(store.KeyOf(s.Record()), u)
-	if err == nil {
+	if err == nil && res.After.Seq != 0 { // else it was pruned meanwhile
 		*s = res.After
 		return true
 	}

@@ -30,6 +30,14 @@ func TestPIN(t *testing.T) {
 	if _, err := Unlock(d, "4712"); !errors.Is(err, ErrWrong) {
 		t.Errorf("another PIN: %v", err)
 	}
+	b, err := os.ReadFile(d.PINFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b[:len(b)-1], `,"n":65536,"r":8}`...) // as an earlier version wrote it
+	if err := os.WriteFile(d.PINFile(), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	k, err := Unlock(d, "4711")
 	if err != nil {
 		t.Fatal(err)
