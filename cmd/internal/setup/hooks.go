@@ -61,6 +61,9 @@ func (m *machine) accounts() (others []Step, rest []string) {
 	for _, name := range []string{"settings.json", ".claude.json"} {
 		list, _ := filepath.Glob(filepath.Join(user, ".claude*", name))
 		for _, path := range list {
+			if user == "" { // not those of the working directory
+				break
+			}
 			paths = append(paths, filepath.Join(filepath.Dir(path), "settings.json"))
 		}
 	}
