@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,6 +193,39 @@ func TestStats(t *testing.T) {
 	}
 	if r := x.Get("/api/stats?days=0"); r.Status != http.StatusBadRequest {
 		t.Errorf("days=0: %d", r.Status)
+	}
+}
+
+// Statistics are read by one request at a time, and for no client that has gone while it waited.
+func TestStatsOfGoneClients(t *testing.T) {
+	var reads atomic.Int32
+	begun, end := make(chan bool, 9), make(chan bool)
+	x := serve(t, Options{Stats: func(int) (any, error) {
+		reads.Add(1)
+		begun <- true
+		<-end
+		return 1, nil
+	}})
+	get := func(ctx context.Context) {
+		r, _ := http.NewRequestWithContext(ctx, http.MethodGet, x.URL+"/api/stats?days=400", nil)
+		r.Header.Set("Authorization", "Bearer "+testToken)
+		if res, err := http.DefaultClient.Do(r); err == nil {
+			_ = res.Body.Close()
+		}
+	}
+	var all sync.WaitGroup
+	all.Go(func() { get(t.Context()) })
+	<-begun
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		all.Go(func() { defer cancel(); get(ctx) })
+	}
+	time.Sleep(500 * time.Millisecond)
+	close(end)
+	all.Wait()
+	time.Sleep(100 * time.Millisecond)
+	if n := reads.Load(); n != 1 {
+		t.Errorf("they were read %d times", n)
 	}
 }
 

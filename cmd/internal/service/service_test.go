@@ -103,3 +103,16 @@ func TestNoUnit(t *testing.T) {
 		t.Error("there is one with no home")
 	}
 }
+
+// systemd replaces variables in the arguments of a command, and in nothing else.
+func TestDollar(t *testing.T) {
+	u := Unit{Name: "x", Args: []string{"a $HOME 5%"}}
+	_, text, _, err := u.service("linux", "/my $dir/beckon", func(name string) string {
+		return map[string]string{"HOME": "/h", "BECKON_STATE_DIR": "/a $b"}[name]
+	})
+	for _, want := range []string{`ExecStart="/my $dir/beckon" "a $$HOME 5%%"`, `Environment="BECKON_STATE_DIR=/a $b"`} {
+		if err != nil || !strings.Contains(text, want+"\n") {
+			t.Errorf("%v, no %s in\n%s", err, want, text)
+		}
+	}
+}
