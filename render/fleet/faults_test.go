@@ -336,6 +336,7 @@ func TestHostileRows(t *testing.T) {
 		{"YQ", zip(value)},
 		{a + ".r", zip(value)},
 		{"ann.a", zip(value)},
+		{"anna.host", zip(value)}, // of an earlier version
 		{"." + other, zip(value)},
 		{"YQ.", zip(value)},
 		{other, nil},

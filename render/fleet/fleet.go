@@ -21,6 +21,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"beckon/event"
 	"beckon/event/redact"
@@ -64,7 +65,8 @@ func namesOf(key string) (user, host string, ok bool) {
 	u, h, _ := strings.Cut(key, ".")
 	name, errUser := names.DecodeString(u)
 	at, errHost := names.DecodeString(h)
-	return string(name), string(at), errUser == nil && errHost == nil && len(name) > 0 && len(at) > 0
+	ok = errUser == nil && errHost == nil && len(name) > 0 && len(at) > 0
+	return string(name), string(at), ok && utf8.Valid(name) && utf8.Valid(at) // else it is an earlier version's
 }
 
 // report is the value of a host.
