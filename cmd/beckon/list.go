@@ -144,7 +144,7 @@ func (c *waitCmd) Run(a *app) error {
 		record = v.Session.Record()
 	}
 	found := func(r *render.Row) bool {
-		return (record == "" || r.Record() == record) && wanted(r) && (c.State != nil || r.NeedsYou)
+		return (record == "" || r.Record() == record) && wanted(r) && (len(c.State) > 0 || r.NeedsYou)
 	}
 	row, err := a.await(ctx, found)
 	switch {

@@ -33,6 +33,7 @@ func TestWait(t *testing.T) {
 		says string
 	}{
 		{"--timeout 50ms", 124, ""},
+		{"--timeout 50ms --state=", 124, ""}, // as without
 		{"nosuch", 3, "no such session"},
 		{"--timeout soon", 2, `--timeout "soon"`},
 		{"--state asleep", 2, "no such state"},
