@@ -107,7 +107,20 @@ func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
 
 // Create creates a file with data, as a whole, that only its owner can read, in an existing
 // directory. Of several concurrent callers one succeeds; the others get fs.ErrExist.
-func Create(path string, data []byte) error { return put(path, data, 0o600, false, os.Link) }
+func Create(path string, data []byte) error { return put(path, data, 0o600, false, link) }
+
+// link names a file. Without hard links, as on FAT, an empty file has the name for a moment.
+func link(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Rename(from, to))
+}
 
 // put writes a file beside path, and moves it there.
 func put(path string, data []byte, mode fs.FileMode, sync bool, move func(from, to string) error) error {

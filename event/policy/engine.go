@@ -372,11 +372,6 @@ func (r HookResult) Notable() bool {
 	return r.Hook.Type != config.BuiltIn || r.Decision != wire.Silence || r.Err != nil
 }
 
-// Traceable reports whether there is anything to trace.
-func (r Result) Traceable() bool {
-	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Notable)
-}
-
 // Traced returns a hook's result as the trace stores it.
 func Traced(r HookResult) trust.TracedHook {
 	t := trust.TracedHook{

@@ -148,10 +148,8 @@ func permitted(r *render.Row, text func(string) string) render.Row {
 	if r.Tool != nil {
 		p.Tool = &render.Tool{Name: word(r.Tool.Name), Summary: text(r.Tool.Summary)}
 	}
-	if r.Question != nil {
-		if ask := text(r.Question.Text); ask != "" {
-			p.Question = &render.Question{Text: ask}
-		}
+	if r.Question != nil && text(r.Question.Text) != "" {
+		p.Question = &render.Question{Text: text(r.Question.Text)}
 	}
 	for _, a := range r.Subagents[:min(len(r.Subagents), maxSubagents)] {
 		p.Subagents = append(p.Subagents, render.Subagent{State: a.State})

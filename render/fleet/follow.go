@@ -50,6 +50,11 @@ type follower struct {
 	last  time.Time // of shown
 }
 
+// away returns why there is no connection.
+func away(a Credential, nc *nats.Conn) error {
+	return fmt.Errorf("no connection to %s: %w", a.URL, cmp.Or(nc.LastError(), nats.ErrDisconnected))
+}
+
 // Follow calls show with the fleet, now and whenever it changes, until ctx ends. An error is one of
 // the credential; it waits for a server that is away.
 func Follow(ctx context.Context, a Credential, show func(Shown)) error {

@@ -131,14 +131,6 @@ func (l *Link) say(err error) {
 	}
 }
 
-// away returns why there is no connection.
-func away(a Credential, nc *nats.Conn) error {
-	if err := nc.LastError(); err != nil {
-		return fmt.Errorf("no connection to %s: %w", a.URL, err)
-	}
-	return fmt.Errorf("no connection to %s", a.URL)
-}
-
 // makeBucket makes the bucket unless it is there. A host may do no more than that: it cannot
 // change or delete one.
 func makeBucket(ctx context.Context, js jetstream.JetStream) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
+	"slices"
 
 	"beckon/event"
 	"beckon/event/policy"
@@ -114,7 +115,7 @@ func (f *invocation) id() string { return cmp.Or(f.ev.ID, "evt_"+rand.Text()) }
 // after stores the decision in the trace, and what the policies cover.
 func (f *invocation) after(ev policy.Event, r policy.Result) {
 	dir := f.sources.State
-	if r.Traceable() {
+	if len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, policy.HookResult.Notable) {
 		f.st.Log(dir.Trace(policy.EntryOf(ev, r)))
 	}
 	if f.ev.ID != "" {

@@ -261,7 +261,7 @@ func scripted(name string, tail []string) []string {
 		return nil
 	case at == 0 || at > 0 && (shell.IsFlag(tail[0]) || tail[0] == "workspaces"): // what is before it selects packages
 		return slices.Concat([]string{"run"}, tail[at+1:], tail[:at])
-	case slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }):
+	case slices.ContainsFunc(tail, func(w string) bool { return shell.In(shell.ManagerWords, w) }):
 		return nil
 	}
 	return append([]string{"run"}, tail...)

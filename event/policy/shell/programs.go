@@ -31,9 +31,9 @@ const (
 		"hyperfine at batch nodemon " + assigners
 	// assigners run the values of NAME=value among their words, too.
 	assigners = "make just rake gradle alias"
-	// Managers run the scripts of a package; a word among managerWords is none.
+	// Managers run the scripts of a package; a word among ManagerWords is none.
 	Managers     = "npm pnpm yarn bun"
-	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated " +
+	ManagerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated " +
 		"create init publish version config cache pack ci test exec dlx x run run-script workspace workspaces login"
 	// Finders run programs for the files that they find.
 	Finders     = "find fd fdfind"
@@ -49,9 +49,6 @@ const (
 	// TextFlags have a text as their value, whose words mean nothing.
 	TextFlags = "-m --message --title --body --notes --grep --description --subject --comment --reason --text"
 )
-
-// IsScript reports whether a word behind a package manager may be the name of a script.
-func IsScript(word string) bool { return !In(managerWords, word) }
 
 // IsKnown reports whether more is known of a program than its name.
 func IsKnown(name string) bool {
@@ -108,7 +105,7 @@ func places(words []string, at int, out []Place) []Place {
 		return out
 	case In(Managers, head):
 		i := operand(rest, "CwF")
-		if i < len(rest) && head != "npm" && In(managerWords, rest[i]) && !In("exec dlx x workspace workspaces", rest[i]) {
+		if i < len(rest) && head != "npm" && In(ManagerWords, rest[i]) && !In("exec dlx x workspace workspaces", rest[i]) {
 			return out
 		}
 	}

@@ -70,13 +70,6 @@ func (d Dir) mark(dir, name, text string, now time.Time) bool {
 	if err == nil {
 		err = plainfile.Create(d.Path(dir, name), []byte(text))
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system may have no hard links
-		var f *os.File
-		if f, err = plainfile.Open(d.Path(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode); err == nil {
-			_, _ = f.WriteString(text)
-			_ = f.Close()
-		}
-	}
 	if now.UnixNano()%64 == 0 { // now and then
 		d.prune(dir, now)
 	}
