@@ -325,6 +325,7 @@ func TestTimeChangesAreToldInTime(t *testing.T) {
 	x.envelope("UserPromptSubmit", "t", "a", `,"prompt":"go"`)
 	x.post("/hook", `{"event":"SubagentStart","hookInput":{"session_id":"a","agent_id":"x"}}`)
 	x.envelope("Stop", "t", "a", "")
+	time.Sleep(2 * time.Millisecond) // events of one millisecond have no order
 	x.post("/hook", `{"event":"SubagentStop","hookInput":{"session_id":"a","agent_id":"x"}}`)
 	x.lists("a working") // the client takes up the subagent's result, or does not
 	x.Until("it is idle", func() bool { return x.rows() == "a idle" })
